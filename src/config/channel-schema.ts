@@ -6,13 +6,17 @@ import { type Loaded, listOf, optional, required, section, withDefault } from ".
 import { duration, email, integer, line, name, resourceUrl, token, trueOrFalse, webUrl } from "./scalars.ts";
 import { buildSlack, slackSection } from "./slack-schema.ts";
 
+const listed = (value: unknown) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value);
+
+const isEachOnce = (all: readonly string[]) => new Set(all.map((one) => one.toLowerCase())).size === all.length;
+
 /** E-mail addresses, each once; a single text may list several with commas. */
 export const emailAddresses: z.ZodType<string[]> = z
   .preprocess(
-    (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
+    listed,
     z.array(email, { error: "a list of e-mail addresses" }).min(1, { error: "at least one e-mail address" }),
   )
-  .refine((all) => new Set(all.map((one) => one.toLowerCase())).size === all.length, { error: "every address once" });
+  .refine(isEachOnce, { error: "every address once" });
 
 const byColumn = section({ directory: required("A column of the directory: each location's own recipients.", column) });
 
@@ -21,7 +25,7 @@ const anAddress = "one e-mail address such as ops@example.com, or { directory: C
 /** Addresses, and columns of the directory that have some. */
 const recipients = z
   .preprocess(
-    (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
+    listed,
     z
       .array(z.union([email, byColumn.schema], { error: anAddress }), {
         error: "a list of e-mail addresses, or { directory: COLUMN }",
@@ -32,9 +36,7 @@ const recipients = z
     addresses: all.filter((one) => typeof one === "string"),
     columns: all.flatMap((one) => (typeof one === "string" ? [] : one.directory)),
   }))
-  .refine(({ addresses: all }) => new Set(all.map((one) => one.toLowerCase())).size === all.length, {
-    error: "every address once",
-  });
+  .refine(({ addresses }) => isEachOnce(addresses), { error: "every address once" });
 
 const sendResolved = withDefault("Whether to notify about resolved alerts.", trueOrFalse, "true");
 

@@ -89,9 +89,7 @@ describe("an uptime result", () => {
       kinds: [],
     });
     expect(startsOf([...hours, "2026-10-25 01:00"]).kinds).toEqual(["bad_bucket"]);
-  });
-
-  it("takes a single row of that hour for the first", () => {
+    // A single row is of the first.
     expect(startsOf(["2026-10-25 01:00", "2026-10-25 02:00"]).starts).toEqual(["2026-10-25T00:00", "2026-10-25T02:00"]);
   });
 
@@ -282,9 +280,7 @@ describe("results in bulk", () => {
     expect(results.map(({ recording }) => recording.name)).toEqual(["a", "c"]);
     expect(dropped).toBe(2);
     expect(reader.kinds).toEqual(["bad_row", "duplicate_row"]);
-  });
-
-  it("are all there are where none is named", () => {
+    // All there are where none is named.
     expect(readerOf().many([of("a"), of("b"), of("b")]).results).toHaveLength(2);
   });
 });

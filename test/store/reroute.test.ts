@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import type { Destination } from "../../src/alerting/route.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
+  claimed,
   commit,
   ends,
   fires,
@@ -25,11 +25,9 @@ import {
 const old = integration("ops/slack/0");
 const added = integration("new/slack/0");
 
-async function tell(testStore: TestStore, now: number, who = old, group = "g"): Promise<void> {
-  const { groups } = testStore.store;
-  const claim = await groups.claim(who, "t", now, LEASE);
-  if (claim.kind !== "group" || claim.group !== group) throw new Error(JSON.stringify(claim));
-  await groups.settle(who, group, "t", sentOf(now, claim.alerts, [], group));
+async function tell(now: number): Promise<void> {
+  const { alerts } = await claimed(now, "t", old);
+  await groups.settle(old, "g", "t", sentOf(now, alerts));
 }
 
 const dueAt = async (testStore: TestStore, id: string) => (await testStore.store.groups.nextDue([id])).get(id);
@@ -48,7 +46,7 @@ describeWithRedis("another configuration after a restart", () => {
 
   it("a new integration is notified of what fires already, after its group_wait; the others get nothing again", async () => {
     await commit(T0, fires(camera, to(old.id)));
-    await tell(testStore(), T0 + WAIT);
+    await tell(T0 + WAIT);
     const now = T0 + HOUR;
     const wake = await reroute(now, [old, added], to(old.id), to(added.id));
     expect(wake).toEqual(new Map([[added.id, now + WAIT]]));
@@ -59,7 +57,7 @@ describeWithRedis("another configuration after a restart", () => {
 
   it("is harmless when repeated", async () => {
     await commit(T0, fires(camera, to(old.id)));
-    await tell(testStore(), T0 + WAIT);
+    await tell(T0 + WAIT);
     await reroute(T0 + HOUR, [old, added], to(old.id), to(added.id));
     const keys = await testStore().keys();
     expect(await reroute(T0 + HOUR + 1, [old, added], to(old.id), to(added.id))).toEqual(new Map());
@@ -75,7 +73,7 @@ describeWithRedis("another configuration after a restart", () => {
 
   it("an integration that was notified keeps the alert, and gets its end", async () => {
     await commit(T0, fires(camera, to(old.id)));
-    await tell(testStore(), T0 + WAIT);
+    await tell(T0 + WAIT);
     await reroute(T0 + HOUR, [old, added], to(added.id));
     expect(await places(testStore())).toEqual([`${added.id} g`, `${old.id} g`]);
     const wake = await commit(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
@@ -84,11 +82,10 @@ describeWithRedis("another configuration after a restart", () => {
 
   it("another group_by moves the alert to its new group and repeats nothing", async () => {
     await commit(T0, fires(camera, to(old.id)));
-    await tell(testStore(), T0 + WAIT);
+    await tell(T0 + WAIT);
     await reroute(T0 + HOUR, [old], to(old.id, "other"));
     expect(await places(testStore())).toEqual([`${old.id} other`]);
-    const claim = await groups.claim(old, "t", T0 + HOUR + WAIT, LEASE);
-    if (claim.kind !== "group") throw new Error(claim.kind);
+    const claim = await claimed(T0 + HOUR + WAIT, "t", old);
     expect([claim.group, [...claim.notified.keys()]]).toEqual(["other", [camera.id]]);
   });
 
@@ -98,23 +95,16 @@ describeWithRedis("another configuration after a restart", () => {
     async function sending(meanwhile: () => Promise<unknown>): Promise<void> {
       await groups.claim(old, "t", now, LEASE);
       await meanwhile();
-      const notified: NotificationLogEntry[] = [{ alert: camera, notifiedAt: now, groupId: "g" }];
-      const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
-      await groups.settle(old, "g", "t", outcome);
+      await groups.settle(old, "g", "t", sentOf(now, [camera]));
       expect(await groups.notified(old.id)).toHaveLength(1);
-      await groups.settle(old, "g", "t", outcome);
+      await groups.settle(old, "g", "t", sentOf(now, [camera]));
     }
-    const claimed = async (at: number) => {
-      const claim = await groups.claim(old, "t2", at, LEASE);
-      if (claim.kind !== "group") throw new Error(JSON.stringify(claim));
-      return claim;
-    };
 
     it("and another group_by moves its alert, the notification log keeps its entry", async () => {
       await commit(T0, fires(camera, to(old.id)));
       await sending(() => reroute(now, [old], to(old.id, "other")));
       expect(await places(testStore())).toEqual([`${old.id} other`]);
-      const claim = await claimed(now + WAIT);
+      const claim = await claimed(now + WAIT, "t2", old);
       expect([claim.group, [...claim.notified.keys()]]).toEqual(["other", [camera.id]]);
     });
 
@@ -124,7 +114,7 @@ describeWithRedis("another configuration after a restart", () => {
       expect(await places(testStore())).toEqual([`${added.id} g`, `${old.id} g`]);
       const wake = await commit(T0 + HOUR, ends(camera, T0 + HOUR));
       expect(wake.get(old.id)).toBe(T0 + HOUR);
-      expect((await claimed(T0 + HOUR)).alerts).toMatchObject([{ state: "resolved" }]);
+      expect((await claimed(T0 + HOUR, "t2", old)).alerts).toMatchObject([{ state: "resolved" }]);
     });
 
     it("and no route leads there any more, an end that comes meanwhile is owed group_interval later", async () => {
@@ -135,7 +125,7 @@ describeWithRedis("another configuration after a restart", () => {
       });
       const due = now + 5 * MINUTE;
       expect(await groups.claim(old, "t2", now, LEASE)).toEqual({ kind: "idle", until: due });
-      expect([...(await claimed(due)).notified.keys()]).toEqual([camera.id]);
+      expect([...(await claimed(due, "t2", old)).notified.keys()]).toEqual([camera.id]);
     });
 
     it("and its integration goes, its end is owed there", async () => {
@@ -154,8 +144,7 @@ describeWithRedis("another configuration after a restart", () => {
       await groups.claim(old, "t", now, LEASE);
       await reroute(now, [old]);
       await commit(now, ends(camera, now));
-      const notified = [camera, ...others].map((alert) => ({ alert, notifiedAt: now, groupId: "g" }));
-      await groups.settle(old, "g", "t", { now, sent: true, notified, over: [], unnotified: [], nextAt: now + HOUR });
+      await groups.settle(old, "g", "t", sentOf(now, [camera, ...others]));
       expect(await dueAt(testStore(), old.id)).toBe(now);
     });
 
@@ -165,8 +154,7 @@ describeWithRedis("another configuration after a restart", () => {
       await testStore().endLease(old.id);
       await groups.claim(old, "t2", now + LEASE, LEASE);
       await reroute(now + LEASE, [old, added], to(added.id));
-      const notified = [{ alert: camera, notifiedAt: now, groupId: "g" }];
-      await groups.settle(old, "g", "t", { now, sent: true, notified, over: [], unnotified: [], nextAt: now + HOUR });
+      await groups.settle(old, "g", "t", sentOf(now, [camera]));
       expect(await places(testStore())).toEqual([`${added.id} g`]);
     });
 
@@ -183,7 +171,7 @@ describeWithRedis("another configuration after a restart", () => {
 
   it("a shorter repeat_interval checks at once whether a reminder is due", async () => {
     await commit(T0, fires(camera, to(old.id)));
-    await tell(testStore(), T0 + WAIT);
+    await tell(T0 + WAIT);
     const hourly = to(old.id, "g", { repeatIntervalMs: HOUR });
     expect(await reroute(T0 + 2 * HOUR, [old], hourly)).toEqual(new Map([[old.id, T0 + 2 * HOUR]]));
     const claim = await groups.claim(old, "t", T0 + 2 * HOUR, LEASE);
@@ -210,7 +198,7 @@ describeWithRedis("another configuration after a restart", () => {
 
   it("an end owed to a removed integration is kept for its return", async () => {
     await commit(T0, fires(camera, to(old.id)));
-    await tell(testStore(), T0 + WAIT);
+    await tell(T0 + WAIT);
     await reroute(T0 + HOUR, [added]);
     await commit(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
     await reroute(T0 + 3 * HOUR, [added]);
