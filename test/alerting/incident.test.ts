@@ -1,6 +1,7 @@
 /** Incidents of episodes: what a night is made of, and what holds of any episodes in any order. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { latestOf } from "../../src/alerting/acknowledgement.ts";
 import { type Episode, findIncident, incidentsOf, labelIn, sizeOfIncident } from "../../src/alerting/incident.ts";
 import { incidentPlaces, incidentTitle } from "../../src/alerting/incident-words.ts";
 
@@ -109,6 +110,7 @@ describe("a night", () => {
     const whole = (hour: number) => episode("location", "bath", { ...low, at: hour * 60 * MINUTE });
     expect(titles([...cameras, whole(2)])).toHaveLength(1);
     expect(titles([...cameras, whole(4)])).toHaveLength(2);
+    expect(titles([...cameras, { ...whole(2), endsAt: T0 + 4 * 60 * MINUTE }])).toHaveLength(2);
     expect(titles([...cameras, { ...whole(2), locationId: "norwich" }])).toHaveLength(3);
   });
 
@@ -157,6 +159,16 @@ const someEpisode = fc
     return camera(`c${i}`, `${i % 4}`, { ...told, problem: problem as "offline", id: `${problem}/c${i}@${at}` });
   });
 const someEpisodes = fc.uniqueArray(someEpisode, { maxLength: 40, size: "max", selector: ({ id }) => id });
+
+it("the latest acknowledgement of what fires says who has an incident", () => {
+  const ack = (author: string, at: number) => ({ author, comment: "", at });
+  const acks = new Map([
+    ["a", ack("amy", 2)],
+    ["b", ack("ben", 3)],
+    ["over", ack("lee", 4)],
+  ]);
+  expect(latestOf([{ id: "a" }, { id: "b" }, { id: "c" }, { id: "over", endsAt: 5 }], acks)?.author).toBe("ben");
+});
 
 describe("of any episodes", () => {
   it("each is in one incident, whatever their order", () => {

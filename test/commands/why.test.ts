@@ -5,6 +5,7 @@ import type { ExitCode } from "../../src/commands/cli/command.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { serve } from "../http/serve.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
+import { anEpisode } from "../support/fixtures.ts";
 import { lenswatch } from "./run-command.ts";
 
 const HOUR = 3_600_000;
@@ -72,12 +73,17 @@ const verdicts = [
 ] as const;
 const rules = { "low/30": { verdicts, together: [] } };
 const counted: Deps = { countsJudged: async () => ({ at: NOW - HOUR, rules, hours: [] }) };
-const cost = (over: Partial<StoredEpisode>): StoredEpisode => ({
-  ...{ id: `i${over.alertname}`, problem: "offline", ruleId: "", alertname: "LocationOffline", locationId: "loc-1" },
-  ...{ subject: { kind: "location", id: "loc-1" }, startsAt: NOW - 2 * HOUR, endsAt: undefined, endReason: undefined },
-  uncounted: { estimate: 312, low: 264, high: 369 },
-  ...over,
-});
+const cost = (over: Partial<StoredEpisode>) =>
+  anEpisode(NOW - 2 * HOUR, undefined, {
+    ...{
+      alertname: "LocationOffline",
+      problem: "offline",
+      locationId: "loc-1",
+      subject: { kind: "location", id: "loc-1" },
+    },
+    uncounted: { estimate: 312, low: 264, high: 369 },
+    ...over,
+  });
 const outages = [
   cost({}),
   cost({ alertname: "RecordingOffline", subject: { kind: "recording", id: "rec-1" }, endsAt: NOW - HOUR }),

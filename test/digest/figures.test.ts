@@ -11,7 +11,7 @@ import { total } from "../../src/lib/intervals.ts";
 import type { TimeRange } from "../../src/store/digests.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";
-import { anAlert, anUptimeBucket, aRecordingState } from "../support/fixtures.ts";
+import { anAlert, anEpisode, anUptimeBucket, aRecordingState } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;
 const at = (text: string) => Date.parse(`2026-11-${text}Z`);
@@ -43,18 +43,8 @@ interface World {
   readonly acks?: ReadonlyMap<string, StoredAcknowledgement>;
 }
 
-function episode(alertname: string, from: number, to: number, recordingId?: string): StoredEpisode {
-  return {
-    id: `${alertname} ${from}`,
-    ruleId: alertname,
-    alertname,
-    subject: recordingId ? { kind: "recording", id: recordingId } : { kind: "service", id: "service" },
-    locationId: undefined,
-    startsAt: from,
-    endsAt: to,
-    endReason: "recovered",
-  };
-}
+const episode = (alertname: string, from: number, to: number, id?: string) =>
+  anEpisode(from, to, { alertname, subject: id ? { kind: "recording", id } : { kind: "service", id: "service" } });
 
 /** Two days of hours, all up, and the days before. */
 function history(): UptimeHistory {

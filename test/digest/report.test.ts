@@ -6,7 +6,7 @@ import { createReports } from "../../src/digest/report.ts";
 import { type ReportRequest, reportGroups } from "../../src/report/report.ts";
 import { addLoss, lostMs, noLoss } from "../../src/report/tally.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
-import { anUptimeBucket, aRecording, aRecordingState } from "../support/fixtures.ts";
+import { anEpisode, anUptimeBucket, aRecording, aRecordingState } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -24,23 +24,10 @@ const recordings = Array.from({ length: 12 }, (_, i) =>
   }),
 );
 
-function episode(
-  kind: "recording" | "location" | "group",
-  id: string,
-  startsAt: number,
-  endsAt: number,
-): StoredEpisode {
-  const alertname = { recording: "RecordingOffline", location: "LocationOffline", group: "CameraServerOffline" }[kind];
-  return {
-    id: `${kind}/${id}@${startsAt}`,
-    ruleId: alertname,
-    alertname,
-    subject: { kind, id },
-    locationId: undefined,
-    startsAt,
-    endsAt,
-    endReason: "recovered",
-  };
+const ALERTS = { recording: "RecordingOffline", location: "LocationOffline", group: "CameraServerOffline" } as const;
+
+function episode(kind: keyof typeof ALERTS, id: string, startsAt: number, endsAt: number): StoredEpisode {
+  return anEpisode(startsAt, endsAt, { alertname: ALERTS[kind], subject: { kind, id } });
 }
 
 function reportsOf(

@@ -3,7 +3,7 @@ import type { Listing } from "../../src/http/paging.ts";
 import type { ApiRecording } from "../../src/http/v1/recordings.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
-import { aRecording } from "../support/fixtures.ts";
+import { anEpisode, aRecording } from "../support/fixtures.ts";
 import { shardsOfFleet } from "../support/overviews.ts";
 import { firingAlert, serve } from "./serve.ts";
 
@@ -124,18 +124,10 @@ describe("GET /api/v1/locations", () => {
 });
 
 describe("GET /api/v1/incidents", () => {
-  const episode = (id: string, minutesAgo: number, differing: Partial<StoredEpisode> = {}): StoredEpisode => ({
-    id: `${id}@${NOW - minutesAgo * 60_000}`,
-    ruleId: "RecordingOffline",
-    alertname: "RecordingOffline",
-    problem: "offline",
-    subject: { kind: "recording", id: "rec-1" },
-    locationId: "loc-1",
-    startsAt: NOW - minutesAgo * 60_000,
-    endsAt: NOW - minutesAgo * 60_000 + 30_000,
-    endReason: "recovered",
-    ...differing,
-  });
+  const episode = (id: string, minutesAgo: number, differing: Partial<StoredEpisode> = {}) => {
+    const at = NOW - minutesAgo * 60_000;
+    return anEpisode(at, at + 30_000, { id: `${id}@${at}`, problem: "offline", locationId: "loc-1", ...differing });
+  };
   const open = episode("open", 2, { endsAt: undefined, endReason: undefined });
   const episodes = [
     episode("old", 60, { uncounted: { estimate: 312, low: 264, high: 369 } }),

@@ -6,22 +6,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { incidentsOf } from "../../src/alerting/incident.ts";
 import { operations } from "../../src/http/api-v1.ts";
 import { openApiDocument } from "../../src/http/v1/openapi.ts";
-import type { StoredEpisode } from "../../src/store/episodes.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
+import { anEpisode } from "../support/fixtures.ts";
 import { ackDone, aReport, firingAlert, serve } from "./serve.ts";
 
-const episode: StoredEpisode = {
-  id: "RecordingOffline/recording/rec-1@1",
-  alertname: "RecordingOffline",
-  subject: { kind: "recording", id: "rec-1" },
-  locationId: "loc-1",
-  startsAt: NOW - 90_000,
-  endsAt: NOW - 30_000,
-  endReason: "recovered",
-} as StoredEpisode;
-
-const lasting: StoredEpisode = { ...episode, id: "2", locationId: undefined, endsAt: undefined, endReason: undefined };
+const episode = anEpisode(NOW - 90_000, NOW - 30_000, { locationId: "loc-1" });
+const lasting = anEpisode(NOW - 90_000, undefined, { id: "2" });
 
 const fleet = fleetOf({
   recordings: [

@@ -3,6 +3,7 @@ import type { Silence } from "../../src/alerting/silence.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Recording, UptimeBucket } from "../../src/health/recording.ts";
 import type { AlertState, RecordingState } from "../../src/health/shard-state.ts";
+import type { StoredEpisode } from "../../src/store/episodes.ts";
 
 /**
  * A firing alert. Rule and subject follow from the labels: a recording, else a location, else the service; without
@@ -44,6 +45,20 @@ export function offlineAlert(recordingId: string, changes: Partial<Alert> = {}):
 /** The same episode, resolved at `endsAt`. */
 export function resolvedAlert(alert: Alert, endsAt: number, changes: Partial<Alert> = {}): Alert {
   return { ...alert, state: "resolved", updatedAt: endsAt, endsAt, endReason: "recovered", ...changes };
+}
+
+/** A stored episode, of RecordingOffline of `rec-1` unless changed; open without `endsAt`. */
+export function anEpisode(
+  startsAt: number,
+  endsAt: number | undefined,
+  changes: Partial<StoredEpisode> = {},
+): StoredEpisode {
+  const { alertname = "RecordingOffline", subject = { kind: "recording", id: "rec-1" } as const } = changes;
+  return {
+    ...{ id: `${alertname}/${subject.kind}/${subject.id}@${startsAt}`, ruleId: alertname, alertname, subject },
+    ...{ locationId: undefined, startsAt, endsAt, endReason: endsAt === undefined ? undefined : "recovered" },
+    ...changes,
+  };
 }
 
 /** A firing alert as a shard stores it, at time 0. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { episodeOf, incidentsOf } from "../../../src/alerting/incident.ts";
 import type { StoredEpisode } from "../../../src/store/episodes.ts";
 import { NOW } from "../../metrics/fleets.ts";
+import { anEpisode } from "../../support/fixtures.ts";
 import { alertOf, pageOf } from "./fleet.ts";
 
 const MINUTE = 60_000;
@@ -14,19 +15,9 @@ function incident(
   differing: Partial<StoredEpisode> = {},
 ): StoredEpisode {
   const startsAt = NOW - hoursAgo * HOUR;
-  return {
-    id,
-    ruleId: "RecordingOffline",
-    alertname: "RecordingOffline",
-    problem: "offline",
-    fingerprint: "00112233445566aa",
-    subject: { kind: "recording", id: "till-3" },
-    locationId: "leeds",
-    startsAt,
-    endsAt: lastedMs === undefined ? undefined : startsAt + lastedMs,
-    endReason: lastedMs === undefined ? undefined : "recovered",
-    ...differing,
-  };
+  const of = { problem: "offline", subject: { kind: "recording", id: "till-3" }, locationId: "leeds" } as const;
+  const endsAt = lastedMs === undefined ? undefined : startsAt + lastedMs;
+  return anEpisode(startsAt, endsAt, { id, fingerprint: "00112233445566aa", ...of, ...differing });
 }
 
 const shoes = { subject: { kind: "recording", id: "shoes" }, locationId: "york" } as const;

@@ -4,10 +4,9 @@ import type { Maintenance } from "../../../src/alerting/maintenance.ts";
 import { parseMatchers } from "../../../src/alerting/matcher.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
-import type { StoredEpisode } from "../../../src/store/episodes.ts";
 import { rule } from "../../health/shard-history.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
-import { anUptimeBucket } from "../../support/fixtures.ts";
+import { anEpisode, anUptimeBucket } from "../../support/fixtures.ts";
 import { overviewOfFleet } from "../../support/overviews.ts";
 import { serve, shownConfig } from "../serve.ts";
 import { active, dark, keptUptime, pageOf, smallFleet, unreachable } from "./fleet.ts";
@@ -153,11 +152,8 @@ describe("the decision log", () => {
 
 test("episodes are of 30 days, page by page", async () => {
   const asked: number[] = [];
-  const episode = (hoursAgo: number): StoredEpisode => ({
-    ...{ id: `i${hoursAgo}`, ruleId: "RecordingOffline", alertname: "RecordingOffline", subject: till },
-    ...{ locationId: "leeds", startsAt: NOW - hoursAgo * HOUR, endsAt: NOW - hoursAgo * HOUR + 9 * 60_000 },
-    endReason: "recovered",
-  });
+  const episode = (hoursAgo: number) =>
+    anEpisode(NOW - hoursAgo * HOUR, NOW - hoursAgo * HOUR + 9 * 60_000, { subject: till, locationId: "leeds" });
   const episodes = async (since: number) => {
     asked.push(since);
     return Array.from({ length: 120 }, (_, i) => episode(i + 1));
