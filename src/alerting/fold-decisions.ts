@@ -85,18 +85,26 @@ function stepsOf(first: LogLine, lines: readonly LogLine[]): FoldedStep[] {
   const notified = lines.filter(({ reason }) => reason === "notified");
   const channels = channelNames(lines);
   const reached = new Set(notified.map(({ integration }) => integration));
-  const steps = new Map<string, FoldedStep>();
-  const add = ({ at }: LogLine, words: string) => steps.has(words) || steps.set(words, { at, words });
+  const steps: FoldedStep[] = [];
+  const said = new Set<string>();
+  let last = "";
+  // An integration says the same once; what was done to the alert itself is a step each time.
+  const add = ({ at, integration }: LogLine, words: string) => {
+    if (integration === undefined ? words === last : said.has(words)) return;
+    if (integration === undefined) last = words;
+    said.add(words);
+    steps.push({ at, words });
+  };
   for (const line of lines) {
     const { reason, integration = "" } = line;
     if (reason === "notified") add(line, [...reached].map((one) => channels.get(one ?? "")).join(", "));
     else if (isEnd(line)) add(line, ENDS[reason] ?? reason);
-    else if (reason === "firing" && notified.length > 0 && steps.size > 0) continue;
+    else if (reason === "firing" && notified.length > 0 && steps.length > 0) continue;
     else if (reason === "failed" && reached.has(integration)) continue;
     else if (reason === "notified_end" && reached.has(integration)) continue;
     else if (line === first || !IMPLIED.has(reason)) add(line, wordsOf(line, channels.get(integration)));
   }
-  return [...steps.values()];
+  return steps;
 }
 
 function wordsOf(line: LogLine, channel = ""): string {

@@ -93,7 +93,7 @@ async function listAlerts(daemon: Daemon, options: StatusOptions, io: CommandIo,
   if (active.length === 0) return void io.stdout.write("No active alerts.\n");
   const table = alertsTable(alerts, now, at, tableTarget(io));
   const left = active.length - alerts.length;
-  const more = left > 0 ? `\n${counted(left, "alert")} not listed (--all)\n` : "";
+  const more = left > 0 ? `\n${counted(left, "alert")} acknowledged or otherwise suppressed (--all lists them)\n` : "";
   io.stdout.write(
     `${boardText(await daemon.get("/api/v1/overview", { limit: "1" }, Overview))}${table && `\n${table}`}${more}`,
   );

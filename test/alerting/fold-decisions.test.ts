@@ -57,6 +57,18 @@ describe("lines of one episode are one entry", () => {
       [began[0], began[1], [5, "observed_online"], [5, "pending_ended"]],
       "0 offline → 5 over before it was to fire",
     ],
+    [
+      "which was acknowledged and given up twice",
+      [
+        ...began,
+        [11, "notified", "ops/slack/0", "first"],
+        ...[20, 40].flatMap((at): Short[] => [
+          [at, "ack_set", undefined, "amy"],
+          [at + 5, "ack_withdrawn", undefined, "amy"],
+        ]),
+      ],
+      "0 offline → 11 Slack → 20 acknowledged by amy → 25 acknowledgement withdrawn by amy → 40 acknowledged by amy → 45 acknowledgement withdrawn by amy",
+    ],
     ["which nobody was notified of", [...began, ...over], "0 offline → 10 fires → 70 recovered"],
     [
       "which another explains",

@@ -388,7 +388,7 @@ describe("lenswatch ack", () => {
     async (argv) => {
       const { run, acks, kept } = await open({ USER: "" });
       const author = () => [...acks.values()].at(-1)?.author ?? [...kept.values()].at(-1)?.createdBy;
-      expect(await run(...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("give --author") });
+      expect(await run(...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("give --by") });
       expect(author()).toBeUndefined();
       await run(...argv, "--author", "lee");
       expect(author()).toBe("lee");

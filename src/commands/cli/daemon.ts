@@ -50,10 +50,7 @@ function parseUrl(text: string): string {
 export function authorFrom(options: { readonly author?: string }, env: CommandIo["env"]): string {
   const author = options.author || env.USER || env.USERNAME;
   if (author) return author;
-  throw new DaemonError(
-    "bad_option",
-    "nobody is named as the author, as $USER is not set: give --author with your name",
-  );
+  throw new DaemonError("bad_option", "nobody is named as the author, as $USER is not set: give --by with your name");
 }
 
 /** Adds what every command has that asks a daemon: `--output`, `--url` and `--config`; and an example. */

@@ -109,7 +109,8 @@ export async function undoOneSilence(deps: Pick<HttpDeps, "undoSilence">, id: st
   if (outcome === "too_late") throw new HttpError("bad_body", TOO_LATE);
 }
 
-const TOO_LATE = "There was no change in the last 15 minutes that could be undone.";
+const TOO_LATE =
+  "There was no change in the last 15 minutes that could be undone: expire the silence, or withdraw the acknowledgement.";
 
 export const note = operation({
   id: "note",
