@@ -134,8 +134,8 @@ export class SlackActions {
     const to = { channel: asking.channel, user: user.id };
     try {
       const answer = own ? await withDeadline(this.#answerTo(own, target, asking, actions[0]), ACT_MS) : { text: GONE };
-      const { text = "", silences = [] } = answer ?? {};
-      const undo = silences.length > 0 ? undoOf(actions[0].block_id, silences) : undefined;
+      const { text = "", silences = [], until = 0 } = answer ?? {};
+      const undo = silences.length > 0 ? undoOf(actions[0].block_id, silences, until) : undefined;
       if (text !== "") await this.#deps.tell(app, to, text, undo);
     } catch (thrown) {
       await this.#deps.tell(app, to, slackFailed).catch(() => {});
@@ -176,6 +176,12 @@ export class SlackActions {
     if (firing.length === 0) return { text: OVER };
     if (action_id === "acknowledge") return this.#verbs.acknowledge(firing, person);
     if (action_id === "why") return { text: await this.#verbs.why(firing) };
+    if (action_id === "extend") {
+      const [until = "", ...ids] = (value ?? "").split(" ");
+      const shown = new Set(firing.flatMap(({ silencedBy }) => silencedBy));
+      const silences = ids.filter((one) => shown.has(one));
+      return this.#verbs.extend(silences, Number.parseInt(until, 36), firing[0]?.alert.facts.timezone ?? "UTC", person);
+    }
     const asked = parseSilenceValue(selected_option?.value);
     if (action_id !== "silence" || !asked) return undefined;
     // What fired later was not on the message.

@@ -7,7 +7,7 @@ import { acknowledgedText } from "../alerting/acknowledgement.ts";
 import type { AuditOrigin } from "../alerting/audit.ts";
 import { parseMatchers } from "../alerting/matcher.ts";
 import { requestBudget } from "../alerting/pattern.ts";
-import { silenceState } from "../alerting/silence.ts";
+import { type Silence, silenceState } from "../alerting/silence.ts";
 import { isMatched, lookBudget } from "../alerting/silence-verdicts.ts";
 import type { SuppressibleAlert } from "../deliver/suppression.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
@@ -25,7 +25,7 @@ export interface SlackVerbsDeps {
   readonly clock: Clock;
   readonly changes: Pick<
     ReturnType<typeof createSuppressionChanges>,
-    "silences" | "setSilence" | "endSilence" | "acknowledgeEach"
+    "silences" | "setSilence" | "extendSilence" | "undoSilence" | "acknowledgeEach"
   >;
   readonly store: Pick<Store, "log">;
   readonly externalUrl: string | undefined;
@@ -45,10 +45,12 @@ export interface Answer {
   readonly text: string;
   /** The change, for others to read. */
   readonly done?: string | undefined;
-  /** The silences that were set, which can be undone. */
+  /** The silences that were set or extended, which can be undone, and their end. */
   readonly silences?: readonly string[];
+  readonly until?: Instant;
 }
 
+const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * 86_400_000;
 /** A silence that ends at most this much earlier than the one asked for is the same. */
 const SAME_MS = 60_000;
@@ -91,10 +93,14 @@ export class SlackVerbs {
     const set: string[] = [];
     let until = endsAt;
     for (const matchers of silences) {
-      const one = await this.#silenceOnce(matchers, endsAt, person);
+      const one = await this.#silenceOnce(matchers, { endsAt, comment: `${name}, from Slack` }, person);
       if ("problem" in one) {
         const part = set.length > 0 ? "Not all of it" : "It";
-        return { text: `${part} was ${set.length > 0 ? "" : "not "}silenced: ${mrkdwn(one.problem)}.`, silences: set };
+        return {
+          text: `${part} was ${set.length > 0 ? "" : "not "}silenced: ${mrkdwn(one.problem)}.`,
+          silences: set,
+          until,
+        };
       }
       if ("id" in one) set.push(one.id);
       else {
@@ -106,18 +112,40 @@ export class SlackVerbs {
     const also = note === undefined ? "" : ` ${note}`;
     if (set.length === 0)
       return { text: `${done}, already by ${mrkdwn([...by].join(", "))}.${also} ${this.#pageLink()}` };
-    return { text: `${done}.${also}`, done, silences: set };
+    return { text: `${done}.${also}`, done, silences: set, until };
   }
 
-  /** Ends silences that were set from Slack; others stay in force. */
+  /** Lets silences that suppress something here last until then, for a day more at most. */
+  async extend(silences: readonly string[], until: Instant, timezone: string, person: Person): Promise<Answer> {
+    const { changes } = this.#deps;
+    const known = (await changes.silences()).filter(({ id }) => silences.includes(id));
+    const isMeant = known.length > 0 && known.every(({ endsAt }) => until <= endsAt + DAY_MS);
+    const extended: string[] = [];
+    for (const { id } of isMeant ? known : [])
+      if (await changes.extendSilence(id, until, originOf(person))) extended.push(id);
+    if (extended.length === 0) return { text: "This silence is over: nothing was changed." };
+    const done = `Silence extended until ${this.times().at(until, timezone)}`;
+    return { text: `${done}.`, done, silences: extended, until };
+  }
+
+  /** Undoes the last change of silences: one that was set from Slack ends, one that was extended ends as before. */
   async undo(silences: readonly string[], person: Person): Promise<Answer> {
-    const { changes, active } = this.#deps;
-    const ids = silences.filter((one) => MADE_HERE.test(one)).slice(0, MOST_UNDONE);
-    const ended: string[] = [];
-    for (const id of ids) if (await changes.endSilence(id, originOf(person))) ended.push(id);
-    if (ended.length === 0) return { text: "These silences are not known any more. Nothing was changed." };
+    const { changes, clock, active } = this.#deps;
+    const now = clock.now();
+    const isOurs = ({ id, last }: Silence) =>
+      silences.includes(id) && (MADE_HERE.test(id) || last?.before !== undefined);
+    const ours = (await changes.silences()).filter(isOurs).slice(0, MOST_UNDONE);
+    const outcomes: string[] = [];
+    for (const { id } of ours) outcomes.push(await changes.undoSilence(id, originOf(person)));
+    if (ours.length === 0) return { text: "These silences are not known any more. Nothing was changed." };
     const [known, firing] = await Promise.all([changes.silences(), active()]);
-    const before = known.filter(({ id }) => ended.includes(id));
+    const before = known.filter(({ id }) => ours.some((one) => one.id === id));
+    const left = before.filter((one) => silenceState(one, now) !== "expired");
+    if (left.length > 0) {
+      const ends = this.times().at(Math.max(...left.map(({ endsAt }) => endsAt)), "UTC");
+      if (outcomes.includes("done")) return { text: `Undone: silenced until ${ends}.`, done: "Silence changed back" };
+      return { text: `Silenced until ${ends}: only a change of the last 15 minutes is undone. ${this.#pageLink()}` };
+    }
     const budget = lookBudget();
     const released = firing.filter(({ alert }) => before.some(({ matchers }) => isMatched(matchers, alert, budget)));
     return { text: undoneText(released, this.times()), done: "Silence ended" };
@@ -132,14 +160,14 @@ export class SlackVerbs {
   /** `by`: the author of the silence that is in force already, and covers the time. */
   async #silenceOnce(
     text: string,
-    endsAt: Instant,
+    { endsAt, comment }: { readonly endsAt: Instant; readonly comment: string },
     person: Person,
   ): Promise<
     { readonly by: string; readonly endsAt: Instant } | { readonly problem: string } | { readonly id: string }
   > {
     const { clock, changes } = this.#deps;
     const matchers = parseMatchers(text, requestBudget());
-    const fields = { id: undefined, matchers, startsAt: undefined, endsAt, comment: "from Slack", annotations: {} };
+    const fields = { id: undefined, matchers, startsAt: undefined, endsAt, comment, annotations: {} };
     for (;;) {
       const now = clock.now();
       const stored = new Map((await changes.silences()).map((one) => [one.id, one]));

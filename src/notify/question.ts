@@ -7,9 +7,12 @@ import { clean } from "./name.ts";
 const NAME_LENGTH = 40;
 
 /** `amy, ETA 09:00 GMT is over: …`, `The silence of amy ends at 08:00 GMT: …`; of several, the first one's. */
-export function questionTitle({ firing: [first], now }: Pick<Notification, "firing" | "now">, about: string): string {
+export function questionTitle(
+  { firing: [first], now, timezone }: Pick<Notification, "firing" | "now" | "timezone">,
+  about: string,
+): string {
   const { reason, author = "", until, eta } = first?.suppressedBy ?? {};
-  const at = (instant: Instant = now) => timesSeenAt(now).at(instant, first?.facts.timezone ?? "UTC");
+  const at = (instant: Instant = now) => timesSeenAt(now, timezone).at(instant, first?.facts.timezone ?? "UTC");
   const who = clean(author, NAME_LENGTH) || "somebody";
   if (reason === "silenced") return `The silence of ${who} ends at ${at(until)}: ${about}`;
   return `${who}, ETA ${at(eta)} is over: ${about}`;

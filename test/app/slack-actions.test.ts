@@ -110,7 +110,7 @@ describeWithRedis("a press of a button in Slack", () => {
       return actions.act({ type: "interactive", envelope_id: "1", payload }, slackIds.app);
     };
     /** Presses the button beside the last answer. */
-    const pressUndo = (by: Pressing = {}) => press("undo", { ...by, undo: (undo.at(-1) as { value: string }).value });
+    const pressUndo = (by: Pressing = {}) => press("undo", { ...by, undo: (undo.at(-2) as { value: string }).value });
     return { press, pressUndo, shown, refused, undo };
   }
 
@@ -178,7 +178,7 @@ describeWithRedis("a press of a button in Slack", () => {
     expect(silences).toHaveLength(1);
     expect(Math.abs((silences[0]?.endsAt ?? 0) - endsAt)).toBeLessThanOrEqual(5_000);
     expect(silences[0]).toMatchObject({
-      comment: "from Slack",
+      comment: expect.stringMatching(/Leeds Briggate.*, from Slack$/),
       matchers: [{ name: "location_id", operator: "=", value: "1" }],
     });
     expect([...new Set(audited)]).toHaveLength(1);
@@ -306,6 +306,27 @@ describeWithRedis("a press of a button in Slack", () => {
     await press("silence", { value: "alerts.1h" });
     await pressUndo();
     expect(shown.at(-1)).toContain("Undone. Still silenced otherwise: nothing is notified now.");
+  });
+
+  it("extends what it silenced, however often that is pressed, and undoes that once", async () => {
+    await given();
+    const { press, undo, shown } = replica();
+    await press("silence", { value: "places.1h" });
+    const [undoing, extending] = undo.map((one) => (one as { value: string }).value);
+    for (const _ of ["once", "twice"]) await press("extend", { undo: extending ?? "" });
+    expect(shown.at(-1)).toContain("Silence extended until 10:01 UTC.");
+    expect((await stored()).silences).toMatchObject([{ endsAt: NOW + 2 * HOUR }]);
+    await press("undo", { undo: undoing ?? "" });
+    expect(shown.at(-1)).toContain("Undone: silenced until 09:01 UTC.");
+    await press("undo", { undo: undoing ?? "" });
+    expect(shown.at(-1)).toContain("only a change of the last 15 minutes is undone");
+    expect((await stored()).silences).toMatchObject([{ endsAt: NOW + HOUR }]);
+    const [, ...ids] = (extending ?? "").split(" ");
+    for (const value of [`${(NOW + 40 * HOUR).toString(36)} ${ids.join(" ")}`, "zz other", "", `- ${ids.join(" ")}`]) {
+      await press("extend", { undo: value });
+      expect(shown.at(-1)).toContain("nothing was changed");
+    }
+    expect((await stored()).silences).toMatchObject([{ endsAt: NOW + HOUR }]);
   });
 
   it("says that a silence of the service is of later outages too, and hides camera alerts meanwhile", async () => {

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { messageOf } from "../../src/notify/message.ts";
+import { renderReply } from "../../src/notify/slack/conversation.ts";
 import { integration, MINUTE, markStarted, openTestStore, T0, to, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { by, canBeAsked, down, Lab, lost, runsOf, useLab } from "./lab.ts";
@@ -82,6 +83,7 @@ describeWithRedis("a silence that ends soon", () => {
     expect(lab.news()).toEqual(["50 ops/slack question =first", "50 ops/email question =first"]);
     const [{ n }] = lab.log as [(typeof lab.log)[number]];
     expect(messageOf(n, 5).title).toContain("The silence of ana ends at 09:00 UTC: ");
+    expect(JSON.stringify(renderReply(n, { actions: true }).blocks)).toContain('"action_id":"extend"');
     expect(messageOf(n, 5).lead[0]).toMatch(/^Extend it: lenswatch silence extend [0-9a-f]{8} --for 1h; or let it end/);
     await lab.until(70);
     const after = lab.news("ops/slack/0").slice(1);

@@ -4,7 +4,7 @@ import type { Instant } from "../../lib/clock.ts";
 import { type SilenceScope, silenceScopeKeys } from "../silence-scope.ts";
 
 /** `action_id`s of the elements; `runbook` and `open` are links, which Slack reports as pressed all the same. */
-const slackActions = ["acknowledge", "silence", "why", "runbook", "open", "undo"] as const;
+const slackActions = ["acknowledge", "silence", "why", "runbook", "open", "undo", "extend"] as const;
 export type SlackAction = (typeof slackActions)[number];
 
 /** The durations: an hour, four hours, until the next 08:00 at the location. */

@@ -3,8 +3,10 @@
 import { isAcknowledged } from "../../alerting/acknowledgement.ts";
 import { isOfLenswatch } from "../../alerting/attention.ts";
 import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
+import type { Instant } from "../../lib/clock.ts";
 import { cut } from "../../lib/text.ts";
 import { overviewLink, printableUrl, statusLink } from "../link.ts";
+import { silenceOf } from "../question.ts";
 import { silenceScopes } from "../silence-scope.ts";
 import { makeBlockId, makeSilenceValue, type SlackAction, slackSpans } from "./action-id.ts";
 
@@ -85,11 +87,26 @@ function optionText(label: string, span: string): string {
   return `${text}, ${span}`;
 }
 
-/** A button that ends these silences, beside the answer that they were set; under the `block_id` that was pressed. */
-export function undoOf(blockId: string, silences: readonly string[]): ActionsBlock {
+/** Buttons that undo these silences and extend them, beside the answer that they were set; under the `block_id` that was pressed. */
+export function undoOf(blockId: string, silences: readonly string[], until: Instant): ActionsBlock {
   const undo = { ...button("undo", "Undo"), value: silences.join(" ") };
-  return { type: "actions", block_id: blockId, elements: [undo] };
+  return { type: "actions", block_id: blockId, elements: [undo, extendButton(silences, until)] };
 }
+
+/** The end that it names is the same however often it is pressed. */
+function extendButton(silences: readonly string[], until: Instant): Button {
+  return { ...button("extend", "+1 h"), value: [(until + HOUR_MS).toString(36), ...silences].join(" ") };
+}
+
+/** A button for the first silence that a question is about; undefined where it is about none. */
+export function questionActions({ integrationId, group, groups, conversation, firing, now }: Notification) {
+  const { by, until } = firing.find(silenceOf)?.suppressedBy ?? {};
+  const id = conversation && makeBlockId(integrationId, groups ? "storm" : group.id, conversation.id, now);
+  if (by === undefined || until === undefined || id === undefined) return undefined;
+  return { type: "actions", block_id: id, elements: [extendButton([by], until)] } satisfies ActionsBlock;
+}
+
+const HOUR_MS = 3_600_000;
 
 function plain(text: string): PlainText {
   return { type: "plain_text", text, emoji: false };

@@ -29,7 +29,7 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
     const thread = root && { channel: root.channel, thread_ts: root.ts, reply_broadcast: isNews };
     const metadata = metadataOf(notification);
     const body = root
-      ? renderReply(notification, { plain, mention })
+      ? renderReply(notification, { plain, mention, actions: actions && notification.reason === "question" })
       : renderRoot(notification, { plain, mention, actions });
     // Found after an unknown outcome: what it was about is not known.
     const named = root && !root.named ? undefined : namedIn(notification, root?.named);

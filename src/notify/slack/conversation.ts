@@ -9,7 +9,7 @@ import { span, timesSeenAt } from "../../lib/when.ts";
 import { endCounts } from "../ending.ts";
 import { nameOf } from "../silence-scope.ts";
 import { titleOf } from "../title.ts";
-import { actionsOf } from "./actions.ts";
+import { actionsOf, questionActions } from "./actions.ts";
 import type { Named } from "./handle.ts";
 import { payloadOf, type SlackExtras, slackMessageOf } from "./render.ts";
 
@@ -63,7 +63,7 @@ function overMessage(notification: Notification, named: Named | undefined): Docu
 }
 
 /** The news: alerts that were not notified before, a reminder of all, or ends. */
-export function renderReply(notification: Notification, extras: Omit<SlackExtras, "actions"> = {}) {
+export function renderReply(notification: Notification, { actions = false, ...extras }: RootExtras = {}) {
   const { reason, firing, resolved, standing } = notification;
   const added = firing.filter(({ isNew }) => isNew);
   const isEnd = added.length === 0 && resolved.length > 0 && reason !== "reminder";
@@ -71,7 +71,7 @@ export function renderReply(notification: Notification, extras: Omit<SlackExtras
   const left = [...firing, ...standing];
   const message = slackMessageOf(news);
   const lead = isEnd && left.length > 0 ? [leftWords(left), ...message.lead] : message.lead;
-  return payloadOf({ ...message, lead }, extras);
+  return payloadOf({ ...message, lead }, { ...extras, actions: actions ? questionActions(notification) : undefined });
 }
 
 /** `2 alerts still firing: Till 3 · Leeds Briggate, Till 4 · Leeds Briggate.`; more are not named. */
