@@ -12,6 +12,7 @@ type AuditAction =
   | "ack_withdrawn"
   | "ack_noted"
   | "shift_noted"
+  | "report_shared"
   | "ack_undone"
   | "reload"
   | "refused";

@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { lossDuration, unplannedSeconds, WORST } from "../http/page/report-page.ts";
 import { isoTime } from "../http/query.ts";
 import { type ReportGroupRow, ReportPage } from "../http/v1/report-answer.ts";
+import { ReportLink } from "../http/v1/report-link.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../lib/csv.ts";
 import { columnPercent, count, counted, nameOf } from "../lib/format.ts";
@@ -13,7 +14,7 @@ import { asJson, type CommandIo, type PastIn, pastOption } from "./cli/command.t
 import { asksDaemon, type Daemon, type DaemonOptions, readerZone, withDaemon } from "./cli/daemon.ts";
 import { fitLines, renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
-type ReportOptions = DaemonOptions & { readonly output: "table" | "csv" | "json" } & Readonly<
+type ReportOptions = DaemonOptions & { readonly output: "table" | "csv" | "json"; readonly link?: true } & Readonly<
     Partial<Record<"period" | "timezone" | "by" | "matchers", string> & Record<"from" | "to", PastIn>>
   >;
 
@@ -26,20 +27,38 @@ export function reportCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .addOption(pastOption("--to <day or time>", "with --from: the end; a day is included (default: now)", clock.now()))
     .option("--timezone <zone>", "of the period's days (default: `display.timezone`, or this machine's)")
     .option("--by <group>", `what a row is about: ${reportGroups.join(", ")} or a label of the directory`, "location")
-    .option("--matchers <matchers>", 'only these recordings, such as organisation="acme"');
+    .option("--matchers <matchers>", 'only these recordings, such as organisation="acme"')
+    .option("--link", "print a link to the report that needs no token, for 7 days");
   const asking = asksDaemon(command, "lenswatch report --period 1w --by camera_server", "table", "csv");
   return asking.action(
-    async ({ output, period = "1mo", from, to, timezone, by = "location", matchers, ...options }: ReportOptions) => {
-      const report = await withDaemon(options, io, async (daemon) => {
+    async ({
+      output,
+      period = "1mo",
+      from,
+      to,
+      timezone,
+      by = "location",
+      matchers,
+      link,
+      ...options
+    }: ReportOptions) => {
+      const text = await withDaemon(options, io, async (daemon) => {
         const zone = timezone ?? (await readerZone(daemon, io));
         const span = { from: from && isoTime(from(zone).start), to: to && isoTime(to(zone).end) };
         const wanted = { period, ...span, timezone: zone, by, matchers };
         const given = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined);
-        return readReport(daemon, Object.fromEntries(given));
+        const parameters = Object.fromEntries(given);
+        return link ? linkOf(daemon, parameters) : WRITTEN[output](await readReport(daemon, parameters), io);
       });
-      io.stdout.write(WRITTEN[output](report, io));
+      io.stdout.write(text);
     },
   );
+}
+
+async function linkOf(daemon: Daemon, parameters: Readonly<Record<string, string>>): Promise<string> {
+  const path = `/api/v1/report/links?${new URLSearchParams(parameters)}`;
+  const { url } = await daemon.send("POST", path, {}, ReportLink);
+  return `${url.startsWith("/") ? daemon.url : ""}${url}\n`;
 }
 
 /** All pages as one. */

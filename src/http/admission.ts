@@ -1,6 +1,6 @@
 /**
  * Admission: how many requests are in flight, of one client and of all, and how many reads are worked on at once. Each
- * kind of request has a lane of its own, so that readers delay neither changes nor scrapes. Open routes have none.
+ * kind of request has a lane of its own, so that readers delay neither changes nor scrapes. Open routes that name none have none.
  */
 import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -51,8 +51,8 @@ export function admission(app: FastifyInstance, { takenMs }: Pick<Limits, "taken
   app.decorateRequest("ticket", undefined);
   app.addHook("onRequest", async (request, reply) => {
     const isSafe = request.method === "GET" || request.method === "HEAD";
-    const { open, lane: name = isSafe ? "reads" : "changes" } = request.routeOptions.config;
-    if (request.is404 || open) return;
+    const { open, lane, lane: name = isSafe ? "reads" : "changes" } = request.routeOptions.config;
+    if (request.is404 || (open && lane === undefined)) return;
     const ticket = { client: clientOf(request), isRead: name === "reads", lane: lanes[name], units: 1, holders: 1 };
     checkRoom(ticket, ROOM[name]);
     ticket.lane.add(ticket);

@@ -12,6 +12,7 @@ import type { Operation } from "./v1/operation.ts";
 import { getOverview } from "./v1/overview.ts";
 import { listRecordings } from "./v1/recordings.ts";
 import { getReport } from "./v1/report.ts";
+import { linkReport } from "./v1/report-link.ts";
 import { previewSilence } from "./v1/silence-preview.ts";
 import { getTimeline } from "./v1/timeline.ts";
 import { getWhatIf } from "./v1/what-if.ts";
@@ -25,6 +26,7 @@ export const operations: readonly Operation[] = [
   listIncidents,
   getIncident,
   getReport,
+  linkReport,
   getHandover,
   addShiftNote,
   acknowledge,

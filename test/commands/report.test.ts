@@ -84,6 +84,13 @@ describe("lenswatch report", () => {
     expect(requests[2]).toMatchObject({ by: "recording", matchers: [{ name: "organisation", value: "acme" }] });
   });
 
+  test("prints a link that is read without a token", async () => {
+    const { address, get } = await serve({ clock, report: async () => report, readToken: "reader" });
+    const { stdout } = await lenswatch(["report", "--url", address, "--link"], { LENSWATCH_READ_TOKEN: "reader" });
+    expect(stdout.startsWith(`${address}/shared/report?`)).toBe(true);
+    expect((await get(stdout.trim().slice(address.length))).status).toBe(200);
+  });
+
   test("asks for one report, however long reading its pages takes", async () => {
     const rows = Array.from({ length: 1_500 }, (_, i) => ({ id: `r${i}`, name: "", loss: leeds }));
     let now = NOW + 1_000;

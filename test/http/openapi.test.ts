@@ -72,6 +72,7 @@ const asked = [
   ["get", "/api/v1/incidents/{id}", "/api/v1/incidents/I-00000", 404],
   ["get", "/api/v1/report", "/api/v1/report?period=1d", 200],
   ["get", "/api/v1/report", "/api/v1/report?by=street", 400],
+  ["post", "/api/v1/report/links", "/api/v1/report/links", 200],
   ["get", "/api/v1/handover", "/api/v1/handover", 200],
   ["get", "/api/v1/handover", "/api/v1/handover?since=2020-01-01T00:00:00Z", 400],
   ["post", "/api/v1/handover/notes", "/api/v1/handover/notes", 400],

@@ -149,7 +149,7 @@ function createDaemon(
     return (await Array.fromAsync(pages(path, parameters, schema))).flatMap(({ items }) => items);
   }
 
-  return { send, get, pages, all };
+  return { url, send, get, pages, all };
 }
 
 /** The first that is set counts. */

@@ -38,6 +38,8 @@ export interface HtmlPage {
   readonly parameters?: LinkParameters;
   /** The page's address from `/` on, where signing in leads back to. */
   readonly path?: string;
+  /** For readers who see nothing else of lenswatch. */
+  readonly isAlone?: boolean;
   /** The root of a page without a route, whose visitor is not known. */
   readonly root?: Root;
 }
@@ -113,10 +115,10 @@ function documentOf(
 <link rel="stylesheet" href="${root}${files.style}">${live ? scriptTag : nothing}
 </head>
 <body>
-${navigation}
+${page.isAlone ? nothing : navigation}
 ${live ? announcements : nothing}
 <main id="main" tabindex="-1"${live ? html` data-version="${version}"` : nothing}>${page.body}</main>
-<footer>${made(page, files.zone)}${visitor.isReadOnly ? READ_ONLY : nothing}</footer>
+<footer>${made(page, files.zone)}${visitor.isReadOnly && !page.isAlone ? READ_ONLY : nothing}</footer>
 </body>
 </html>
 `.html;

@@ -12,10 +12,10 @@ import { ReportQuery } from "../v1/report.ts";
 import { answerOf, type ReportGroupRow, rowOf } from "../v1/report-answer.ts";
 import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
-import { sameLink } from "./links.ts";
+import { type LinkParameters, sameLink } from "./links.ts";
 
 /** Unknown parameters are ignored, as mail programs add some to links. */
-export const ReportPageQuery = z.object(ReportQuery.shape);
+export const ReportPageQuery = z.object({ ...ReportQuery.shape, link: z.enum(["", "make"]).optional() });
 type ReportPageQuery = z.infer<typeof ReportPageQuery> & { readonly timezone: string };
 
 /** Rows that are shown at first, and rows of a page. */
@@ -23,12 +23,33 @@ export const WORST = 10;
 const MOST_ROWS = 1_000;
 const PERIODS = { "1d": "yesterday", "1w": "last week", "1mo": "last month" } as const;
 
-export function reportPage(report: Report, query: ReportPageQuery): HtmlPage {
+/** `link`: one that was just made; where nobody's token can sign one, `canLink` is false. */
+export function reportPage(report: Report, query: ReportPageQuery, canLink: boolean, link?: SharedLink): HtmlPage {
+  const { matchers, link: _, ...shown } = query;
+  const asked = { ...shown, matchers: matchersText(matchers) };
+  const page = sharedReportPage(report, query);
+  const path = `report${sameLink(asked)}`;
+  const body = html`${page.body}${canLink ? linkMarkup(asked, link) : nothing}${form(report, query)}`;
+  return { ...page, isAlone: false, here: "incidents", path, body };
+}
+
+/** The report alone, for readers who have no token. */
+export function sharedReportPage(report: Report, query: Pick<ReportPageQuery, "timezone" | "by">): HtmlPage {
   const title = `Report, ${report.period.label}`;
-  const { matchers, ...asked } = query;
-  const path = `report${sameLink({ ...asked, matchers: matchersText(matchers) })}`;
-  const body = html`<h1>${title}</h1>${reportMarkup(report, query)}${form(report, query)}`;
-  return { title, here: "incidents", path, refresh: "never", madeAt: report.now, body };
+  const body = html`<h1>${title}</h1>${reportMarkup(report, query)}`;
+  return { title, isAlone: true, refresh: "never", madeAt: report.now, body };
+}
+
+interface SharedLink {
+  readonly url: string;
+  readonly expires: string;
+}
+
+function linkMarkup(asked: LinkParameters, link: SharedLink | undefined): Markup {
+  if (!link)
+    return html`<p class="actions"><a href="${sameLink({ ...asked, link: "make" })}">Make a link for somebody without a token</a></p>`;
+  const href = link.url.startsWith("/") ? `.${link.url}` : link.url;
+  return html`<p class="actions"><a href="${href}">Link to this report</a> Whoever has it can read this report until ${inZone(Date.parse(link.expires), asked.timezone ?? "UTC").toFormat("ccc d LLL HH:mm")}.</p>`;
 }
 
 function form({ groups }: Report, { period, from, to, by, timezone, matchers }: ReportPageQuery): Markup {

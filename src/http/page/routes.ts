@@ -6,9 +6,11 @@ import { runYielding } from "../../lib/yield.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import type { HttpDeps } from "../deps.ts";
 import { readIncident } from "../incidents.ts";
+import { originOf } from "../principal.ts";
 import { parseQuery } from "../query.ts";
 import { handoverSpan, withZone } from "../v1/handover.ts";
 import { reportInTime } from "../v1/report.ts";
+import { SharedQuery, sharedReport, shareReport } from "../v1/report-link.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { overviewPage } from "./board.ts";
 import { changeRoutes } from "./change-routes.ts";
@@ -31,7 +33,7 @@ import {
   versionOf,
 } from "./page-data.ts";
 import { readRecording, recordingDetails, recordingPage } from "./recording-page.ts";
-import { ReportPageQuery, reportPage } from "./report-page.ts";
+import { ReportPageQuery, reportPage, sharedReportPage } from "./report-page.ts";
 import { DAYS_SEARCHED, searchPage } from "./search-page.ts";
 import { silencesPage } from "./silence-list.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
@@ -70,7 +72,14 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
   incidentRoutes(app, deps, layout);
   app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {
     const query = withZone(parseQuery(ReportPageQuery, request.query), readerZone(request, deps));
-    return layout.send(request, reply, reportPage(await reportInTime(deps, query), query));
+    const report = await reportInTime(deps, query);
+    const link = query.link === "make" ? shareReport(deps, report, query, originOf(request)) : undefined;
+    return layout.send(request, reply, reportPage(report, query, request.session !== undefined, link));
+  });
+  const shared = { config: { page: "../", open: true, lane: "reports" } } as const;
+  app.get("/shared/report", shared, async (request, reply) => {
+    const query = sharedReport(parseQuery(SharedQuery, request.query), deps.access, deps.clock.now());
+    return layout.send(request, reply, sharedReportPage(await reportInTime(deps, query), query));
   });
   app.get("/handover", { config: { page: "./" } }, async (request, reply) => {
     const query = withZone(parseQuery(HandoverQuery, request.query), readerZone(request, deps));

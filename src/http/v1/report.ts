@@ -39,7 +39,7 @@ export const ReportQuery = z.object({
     .transform(parsedBy((text: string) => parseMatchers(text, requestBudget())))
     .meta({ type: "string", description: 'Of the recordings, by their labels: `organisation="acme"`.' }),
 });
-type ReportQuery = z.infer<typeof ReportQuery> & { readonly timezone: string };
+export type AskedReport = z.infer<typeof ReportQuery> & { readonly timezone: string };
 
 export const getReport = operation({
   id: "getReport",
@@ -61,7 +61,7 @@ export const getReport = operation({
 });
 
 /** Throws HttpError. What is late is made all the same, and kept for the next request. */
-export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "limits">, query: ReportQuery) {
+export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "limits">, query: AskedReport) {
   const refused = (why: string) => new HttpError("busy", `${why}: ask again in a few seconds.`);
   const report = deps.report(requestOf(query, deps.clock.now()));
   if (!report) throw refused("Other reports are being made");
@@ -72,7 +72,7 @@ export async function reportInTime(deps: Pick<HttpDeps, "report" | "clock" | "li
 }
 
 /** The report that is asked for, until the last full minute at most, so that its pages are of one report. Throws HttpError `bad_query`. */
-function requestOf({ period, from, to, timezone, by, matchers }: ReportQuery, now: number): ReportRequest {
+function requestOf({ period, from, to, timezone, by, matchers }: AskedReport, now: number): ReportRequest {
   if (!from && !to) return { period, timezone, by, matchers };
   if (!from) throw new HttpError("bad_query", "from: expected a time beside `to`.");
   const present = now - (now % MINUTE_MS);

@@ -11,5 +11,5 @@ test.each([
   ],
 ])("after signing in, a report that was asked for by %j is shown again", (asked, path) => {
   const query = ReportPageQuery.parse(Object.fromEntries(new URLSearchParams(asked)));
-  expect(reportPage(aReport("Leeds"), withZone(query, "UTC")).path).toBe(path);
+  expect(reportPage(aReport("Leeds"), withZone(query, "UTC"), false).path).toBe(path);
 });
