@@ -36,6 +36,10 @@ describe("a time for a reader in London", () => {
   });
 });
 
+it("a time of no shop has no brackets, whatever the reader's clock", () => {
+  expect(timesSeenAt(at("2026-11-20T14:17Z"), "Europe/Berlin").at(at("2026-11-20T14:05Z"), "UTC")).toBe("15:05 CET");
+});
+
 describe("a range of times", () => {
   const range = (from: string, to: string) =>
     timesSeenAt(at("2026-10-25T12:00Z")).between(at(from), at(to), "Europe/London");
