@@ -248,7 +248,7 @@ function scopeOf({ subject }: Episode): IncidentCause {
   return groupOfSubject(subject) ?? { label: "location_id", value: subject.id };
 }
 
-/** Those of a wider episode that may take this one in. */
+/** The causes of a wider episode that may take this one in. */
 function scopesAround(one: Episode): IncidentCause[] {
   const labels = ["location_id", ...groupLabels] as const;
   return labels.flatMap((label) => {

@@ -38,7 +38,7 @@ export function maintenanceOf(
   return found.every((one) => one) ? found.reduce((a, b) => (endOf(b) < endOf(a) ? b : a)) : undefined;
 }
 
-/** Of several that which lasts longest. */
+/** The window that lasts longest of those in force. */
 function maintenanceAt(all: readonly Maintenance[], labels: Labels, now: Instant): Suppression | undefined {
   return all
     .flatMap((one) => {
@@ -54,7 +54,7 @@ function maintenanceAt(all: readonly Maintenance[], labels: Labels, now: Instant
     );
 }
 
-/** Those that last now, with their ends. */
+/** The windows that last now, with their ends. */
 export function maintenanceNow(all: readonly Maintenance[], now: Instant) {
   return all.flatMap((one) => {
     const window = windowAt(one, now);

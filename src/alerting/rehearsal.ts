@@ -65,10 +65,10 @@ export function rehearse(alerts: readonly Alert[], facts: RehearsalFacts): Rehea
   return together(single).sort((a, b) => (a.at ?? Infinity) - (b.at ?? Infinity));
 }
 
-/** As many suppressions as one alert is likely to have, one after another. */
+/** More suppressions than one alert is likely to have, one after another. */
 const MOST_SUPPRESSIONS = 20;
 
-/** Of an escalation, so many times are looked at. */
+/** How many times are looked at while an escalation waits. */
 const LOOKS = 60;
 
 /** The first time from which nothing suppresses it, after so long without a suppression, ms. */

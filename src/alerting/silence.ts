@@ -148,7 +148,7 @@ export function changedFrom(before: Silence | undefined, silence: Silence, now: 
   return { ...silence, last: { at: now, before: { startsAt, endsAt, createdBy, comment, annotations } } };
 }
 
-/** As it was before the last change; a new one expires. Undefined once that was undone, or is too late. */
+/** The silence as it was before the last change; a new one expires. Undefined once that was undone, or is too late. */
 export function undoneSilence({ last, ...silence }: Silence, now: Instant): Silence | undefined {
   if (!isUndoable(last, now)) return undefined;
   return last?.before ? { ...silence, ...last.before, updatedAt: now } : endSilence(silence, now);

@@ -32,7 +32,7 @@ export function withSuppressionLines(
   return ofClock.length === 0 ? [...lines] : [...lines, ...ofClock].sort((a, b) => a.at - b.at);
 }
 
-/** It names the recording or location; its other matchers decide which of the alerts it silences. */
+/** True where a silence names the recording or location; its other matchers decide which of the alerts it silences. */
 function isAbout({ matchers }: Silence, labels: NamingLabels): boolean {
   const naming = matchers.filter(({ name }) => isNaming(name, labels));
   return naming.length > 0 && matchesAll(naming, labels);

@@ -38,7 +38,7 @@ export function rolesOf(roleOption: RoleOption): readonly Role[] {
   return roleOption === "all" ? roles : roles.filter((role) => role === roleOption);
 }
 
-/** This replica among the others. */
+/** A replica among the others. */
 export class Replicas {
   readonly roleOption: RoleOption;
   readonly #deps: ReplicasDeps;

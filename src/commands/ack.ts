@@ -149,7 +149,7 @@ async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
   throw new DaemonError("rejected", unknownMessage("alert", wanted, namesIn(alerts)));
 }
 
-/** Those that fire of an incident; none where nothing has the id. */
+/** The alerts of an incident that fire; none where nothing has the id. */
 async function alertsIn(daemon: Daemon, id: string, alerts: readonly ListedAlert[]): Promise<ListedAlert[]> {
   const incident = await incidentNamed(daemon, id);
   const open = incident?.episodes.flatMap(({ endsAt, fingerprint }) => (endsAt === null ? (fingerprint ?? []) : []));

@@ -45,7 +45,7 @@ const WITH_WITNESS = 0.5;
 const ALONE = 3;
 /** Times the busiest day, and the deepest lull, that are needed without a witness. */
 const MORE_THAN_A_DAY = 1.25;
-/** This share of the variance of a day's factor is the subject's own: no witness tells of it. */
+/** The share of the variance of a day's factor that is the subject's own: no witness tells of it. */
 const OWN_DAY = 0.25;
 /** The knowledge of the day without a witness. */
 const ANY_DAY: DayFactor = { factor: 1, variance: Number.POSITIVE_INFINITY };

@@ -88,7 +88,7 @@ function sourcesOf(said: readonly Said[]): number {
 
 const known = new WeakMap<Iterable<Piece>, boolean>();
 
-/** It counts where hardly anybody ever comes, at night: then it counts by day what is not there, too. */
+/** True of a witness that counts where hardly anybody comes, at night: then it counts by day what is not there, too. */
 function seesGhosts({ pieces, now }: Witness): boolean {
   const found = known.get(pieces);
   if (found !== undefined) return found;

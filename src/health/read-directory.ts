@@ -13,7 +13,7 @@ const MOST_COLUMNS = 20;
 const MOST_CHARACTERS = 200;
 const ROWS_PER_STEP = 256;
 const MOST_WARNINGS = 20;
-/** As browsers check an address; nothing that a header could be broken with. */
+/** An address as browsers check it; nothing that a header could be broken with. */
 const ADDRESS =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)+$/i;
 

@@ -16,7 +16,7 @@ import type { PollContext } from "./commit.ts";
 
 /** More that fire at once are a mistake of the sender; each is matched against every rule, silence and group. */
 export const MAX_EXTERNAL_ALERTS = 2_000;
-/** They are one document: 2,000 characters each. */
+/** The bound of the one document of all external alerts: 2,000 characters each. */
 const MAX_EXTERNAL_CHARACTERS = 4_000_000;
 /** The longest wait after a lost race. */
 const RACE_MS = 25;

@@ -23,7 +23,7 @@ export function createTurns(atOnce: number): (work: () => Promise<unknown>, isLa
   };
 }
 
-/** Of work that the status interval waits for, and of the rest. */
+/** The deadline of work that the status interval waits for, and that of the rest, ms. */
 export const DEADLINE_MS = 5 * MINUTE_MS;
 export const SLOW_DEADLINE_MS = HOUR_MS;
 

@@ -27,7 +27,7 @@ import { type Answers, createAskStatus } from "./shard-status.ts";
 import { createReadContext } from "./sweep-context.ts";
 
 const FIGURE_INTERVALS = 3;
-/** Of shards that other replicas sweep nothing is kept. */
+/** How long what was evaluated of a shard is kept here after another replica took it, ms. */
 const EVALUATED_KEPT_MS = 120_000;
 /** The cause itself may hold what nobody should read in a message. */
 const INTERNAL = "lenswatch failed to evaluate or store what the service answered: its log has the cause";
@@ -290,7 +290,7 @@ async function readAttempts({ store, assigned }: Pick<SweepDeps, "store" | "assi
 
 type Attempts = Awaited<ReturnType<typeof readAttempts>>;
 
-/** Of all shards but this one. Beside one that cannot be read no absence is believed: what is absent may have moved there. */
+/** What the other shards have and lack. Beside one that cannot be read no absence is believed: it may have moved there. */
 function presenceBeside({ attempts, shards, isUnreadable }: Attempts, subject: string): Presence {
   if (isUnreadable) return { known: 0, absent: Infinity };
   const own = attempts.get(subject);
