@@ -49,7 +49,7 @@ function linkMarkup(asked: LinkParameters, link: SharedLink | undefined): Markup
   if (!link)
     return html`<p class="actions"><a href="${sameLink({ ...asked, link: "make" })}">Make a link for somebody without a token</a></p>`;
   const href = link.url.startsWith("/") ? `.${link.url}` : link.url;
-  return html`<p class="actions"><a href="${href}">Link to this report</a> Whoever has it can read this report until ${inZone(Date.parse(link.expires), asked.timezone ?? "UTC").toFormat("ccc d LLL HH:mm")}.</p>`;
+  return html`<p class="actions"><a href="${href}">Link to this report</a> Everybody who has it can read this report until ${inZone(Date.parse(link.expires), asked.timezone ?? "UTC").toFormat("ccc d LLL HH:mm")}.</p>`;
 }
 
 function form({ groups }: Report, { period, from, to, by, timezone, matchers }: ReportPageQuery): Markup {
