@@ -4,6 +4,7 @@ import { onlyTheRoot, withUpdate } from "../alerting/conversation.ts";
 import type { GroupDecision, GroupView, NotifiedAlert } from "../alerting/model.ts";
 import { hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
 import { needsResend } from "../alerting/resend.ts";
+import { isProgram } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import { mapYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
@@ -21,8 +22,8 @@ export async function decide({ deps, integration }: DeliveryRun, claims: readonl
       const claimed: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
       // An alert that nobody attends any more does not wait, and takes the news along.
       const claim = hasUnattended(claimed, unsuppressed(claimed)) ? { ...claimed, isForRoot: false } : claimed;
-      // A pager takes what it is sent for an incident, and an escalation may not have come there yet.
-      const asks = !integration.isPager && claim.escalateAfterMs === undefined;
+      // A pager or a program takes what it is sent for an alert, and an escalation may not have come there yet.
+      const asks = !integration.isPager && !isProgram(integration) && claim.escalateAfterMs === undefined;
       const view = { ...claim, now, dueBy, sendResolved: integration.sendResolved, asks };
       const decided = view.isForRoot ? onlyTheRoot : decideOne(view);
       const decision = routedReminder(decided, (alert) => isRouted(alert, integration, claim.group));
