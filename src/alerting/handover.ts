@@ -11,7 +11,7 @@ import type { LogLine } from "./decision-log.ts";
 import type { Document, Row, Section } from "./document.ts";
 import type { Episode, Incident } from "./incident.ts";
 import { type IncidentNames, incidentPlaces, incidentTitle } from "./incident-words.ts";
-import { formatMatcher } from "./matcher.ts";
+import { formatMatcher, matchesAll } from "./matcher.ts";
 import { type Silence, silenceState } from "./silence.ts";
 
 /** What somebody wrote for the next shift. */
@@ -113,7 +113,9 @@ function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) =>
   const lasted = span(startsAt, endsAt ?? shift.now);
   const when =
     endsAt === undefined ? `since ${at(startsAt)}, for ${lasted}` : `${at(startsAt)} to ${at(endsAt)}, ${lasted}`;
-  const who = ack ? acknowledgedText(ack, at) : endsAt === undefined ? "unacknowledged" : "";
+  const silence = silenceOn(incident, shift);
+  const silenced = silence ? `, silenced by ${nameOf(silence.createdBy, "somebody")} until ${at(silence.endsAt)}` : "";
+  const who = ack ? acknowledgedText(ack, at) : endsAt === undefined ? `unacknowledged${silenced}` : "";
   const isWide = new Set(episodes.map(({ locationId }) => locationId)).size > 1;
   const said = ack?.comment ? [`${nameOf(ack.author, "somebody")}: ${ack.comment}`] : [];
   const notes = (ack?.notes ?? []).map(
@@ -124,6 +126,19 @@ function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) =>
     ...[...said, ...notes].slice(-MOST_NOTES_OF_ROW),
     ...notifiedIn(incident, shift, at),
   ]);
+}
+
+/** The silence that ends first of those on what fires of it; undefined where something is not silenced by what names it. */
+function silenceOn({ episodes }: Incident, { silences, now, names }: Shift): Silence | undefined {
+  const active = silences.filter((one) => silenceState(one, now) === "active").sort((a, b) => b.endsAt - a.endsAt);
+  const found = episodes.flatMap(({ endsAt, alertname, subject, locationId: location_id = "", groups }) => {
+    const recording_id = subject.kind === "recording" ? subject.id : "";
+    const [location, recording] = [names.location(location_id), names.recording(recording_id)];
+    const labels = { ...groups, alertname, location_id, location, recording_id, recording };
+    return endsAt === undefined ? [active.find(({ matchers }) => matchesAll(matchers, labels))] : [];
+  });
+  const known = found.filter((one) => one !== undefined);
+  return known.length === found.length ? known.sort((a, b) => a.endsAt - b.endsAt)[0] : undefined;
 }
 
 /** `Notified ops/slack/0 at 02:32 GMT, ops/email/0/a@b.example at 02:33 GMT`: the first message to each. */

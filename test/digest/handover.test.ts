@@ -116,6 +116,17 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
   `);
 });
 
+it.each([
+  ["all of it", ['location="Leeds"'], "unacknowledged, silenced by Amy until 10:00 GMT"],
+  ["another place", ['location="York"'], "unacknowledged"],
+  ["what is not known of it", ['location="Leeds"', 'severity="critical"'], "unacknowledged"],
+])("names the silence of an open incident where it covers %s", (_, matchers, words) => {
+  const silences = night.silences.map((one) => ({ ...one, matchers: matchers.map((text) => parseMatcher(text)) }));
+  const { sections } = handoverOf({ ...night, silences });
+  const open = sections.find(({ heading }) => heading?.startsWith("Open"));
+  expect(open?.rows[0]?.text).toBe(`since 07:02 GMT, for 58 m; ${words}`);
+});
+
 it("of a calm shift says so", () => {
   const document = handoverOf({ ...night, incidents: [], lines: [], silences: [], maintenance: [], notes: [] });
   expect([document.title, plainText(document), document.tone]).toMatchInlineSnapshot(`
