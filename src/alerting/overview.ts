@@ -24,7 +24,7 @@ export interface Seen {
 export interface OverviewEntry {
   readonly incident: Incident;
   readonly cause?: SharedCause | undefined;
-  /** Those that need somebody, oldest first; at least one. */
+  /** The alerts that need somebody, oldest first; at least one. */
   readonly alerts: readonly Alert[];
   readonly since: Instant;
 }
@@ -33,7 +33,7 @@ export interface Overview {
   readonly needed: readonly Alert[];
   /** `entrySortKey` puts the worst first. */
   readonly entries: readonly OverviewEntry[];
-  /** That of most alerts, where it has several. */
+  /** The entry of most alerts, where it has several. */
   readonly lead: OverviewEntry | undefined;
   readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
 }

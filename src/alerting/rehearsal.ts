@@ -15,7 +15,7 @@ interface RehearsalFacts {
   readonly inhibitRules: readonly InhibitRule[];
   readonly maintenance: readonly Maintenance[];
   readonly silences: readonly Silence[];
-  /** What fires already. */
+  /** The alerts that fire already. */
   readonly firing: readonly Alert[];
 }
 

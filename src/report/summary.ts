@@ -40,7 +40,7 @@ const length = (loss: LossTally) => (unplannedMs(loss) === 0 ? "none" : humanDur
 export interface ReportFigure {
   readonly name: string;
   readonly value: string;
-  /** Of the period before; empty where too little of it is known. */
+  /** The value of the period before; empty where too little of it is known. */
   readonly was: string;
 }
 

@@ -93,7 +93,7 @@ export function createFiringStore(redis: Redis, keys: Keys) {
 export interface StoredEpisode extends Episode {
   readonly ruleId: string;
   readonly alertname: string;
-  /** Of its labels. */
+  /** The fingerprint of its labels. */
   readonly fingerprint?: string | undefined;
   readonly endReason: EndReason | undefined;
   /** The name of the maintenance in which it began or ended. */

@@ -22,7 +22,7 @@ export interface Named {
   readonly kind: keyof typeof labelOfKind;
   readonly id: string;
   readonly name: string;
-  /** Of a location. */
+  /** The time zone of a location. */
   readonly timezone?: string | undefined;
   /** The name of a recording's location. */
   readonly location?: string;
