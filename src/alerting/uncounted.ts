@@ -8,9 +8,6 @@ export interface VisitWorth {
   readonly currency?: string | undefined;
 }
 
-/** With outages at more locations, there is more to say than what each costs: those that last are not estimated. */
-export const MOST_ESTIMATED = 100;
-
 /** To fives, from a hundred on to tens, from a thousand on to hundreds, …; the interval like the estimate. */
 export function roundedVisits({ estimate, low, high }: VisitsLost): VisitsLost {
   const digits = Math.floor(Math.log10(Math.max(100, estimate)));

@@ -93,12 +93,11 @@ export async function episodesSince(
 ): Promise<StoredEpisode[]> {
   const [ended, alerts] = await Promise.all([store.episodes.endedSince(since), store.shards.alerts()]);
   const firing = alerts.filter(({ state }) => state === "firing");
-  const estimates = engine.uncounted.of(firing, clock.now());
-  const visits = await withDeadline(estimates, VISITS_DEADLINE_MS).catch(() => undefined);
+  const visits = await engine.uncounted.of(firing, clock.now(), VISITS_DEADLINE_MS);
   const lasting = firing.map((alert) => ({
     ...toStoredEpisode(alert),
     planned: plannedBy(config.maintenance, alert),
-    uncounted: visits?.get(alert.id),
+    uncounted: visits.get(alert.id),
   }));
   return [...ended, ...lasting];
 }

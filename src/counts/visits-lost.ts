@@ -78,13 +78,15 @@ export function visitsLost(
   const hours = createLocalHours();
   const hourAt: HourAt = (at) => hours.at(at, series.timezone);
   const counts = createCounts(series, [...span, ...others], hourAt);
-  const touched = partsOf(withEvidence(outage, counts, hourAt), hourAt);
+  const whole = partsOf(withEvidence(outage, counts, hourAt), hourAt);
+  // Nothing is said of hours without a history, and no less of the others.
+  const touched = whole.filter(({ slot }) => counts.usual(slot) !== undefined);
+  if (touched.length === 0 && whole.length > 0) return "history_too_thin";
   const parts = touched.flatMap(({ slot, all, some }): Part[] => {
     const counted = some > 0 ? counts.served(slot) : null;
     if (counted === undefined) return all > 0 ? [certainPart({ slot, all })] : [];
     return [{ slot, weight: counted === null ? all + some : 1, counted: counted ?? 0, most: all + some }];
   });
-  if (parts.some(({ slot }) => counts.usual(slot) === undefined)) return "history_too_thin";
   const found = lostIn(parts, counts);
   const certain = touched.filter(({ all }) => all > 0);
   return found === "chance_explains_it" && certain.length > 0 ? lostIn(certain.map(certainPart), counts) : found;

@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 
 /** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
-/** Visits that take longer are in the next message. */
+/** Visits that take longer are those of the message before. */
 const VISITS_DEADLINE_MS = 150;
 /** A message about more locations lists them, and has no room for what is known of each. */
 const FEW_LOCATIONS = 5;
@@ -33,7 +33,9 @@ interface ContextDeps {
   readonly shards: Pick<Store["shards"], "overviewsOf">;
   readonly episodes: Pick<Store["episodes"], "latest">;
   /** Visits that were not counted, by episode. */
-  readonly uncounted: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
+  readonly uncounted: {
+    of(alerts: readonly Alert[], now: Instant, withinMs: number): Promise<ReadonlyMap<string, VisitsLost>>;
+  };
   readonly config: { readonly counts: VisitWorth };
   readonly assigned: Pick<Assigned, "shardOf">;
 }
@@ -49,7 +51,7 @@ export function createAnnotate({ log, zones, usualEntries, inventory }: Annotate
   async function placesOf(alerts: readonly Alert[], now: Instant): Promise<LocationDetails> {
     const ids = [...new Set(alerts.flatMap((alert) => locationIdOf(alert) ?? []))];
     const isFew = ids.length > 0 && ids.length <= FEW_LOCATIONS;
-    const visitsOf = async () => context && withDeadline(context.uncounted.of(alerts, now), VISITS_DEADLINE_MS);
+    const visitsOf = async () => context?.uncounted.of(alerts, now, VISITS_DEADLINE_MS);
     const [known, usual, more, visits] = await Promise.all([
       zones.read(ids),
       usualEntries.read(ids),

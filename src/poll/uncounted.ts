@@ -3,7 +3,6 @@
  * asked. An episode gets its estimate once its hours were read, and a last one once the service corrects them no more.
  */
 
-import { MOST_ESTIMATED } from "../alerting/uncounted.ts";
 import type { Config } from "../config/config.ts";
 import { costsVisits, visitsInAll, visitsLostDuring } from "../counts/location-outage.ts";
 import type { CountedHours, NothingLost, VisitsLost } from "../counts/visits-lost.ts";
@@ -11,6 +10,7 @@ import type { Alert } from "../health/alert.ts";
 import { labelsOfLocation } from "../health/recording-evaluator.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { type Clock, HOUR_MS, type Instant } from "../lib/clock.ts";
+import { withDeadline } from "../lib/closer.ts";
 import { keptFor } from "../lib/kept.ts";
 import { createYielder, mapYielding } from "../lib/yield.ts";
 import type { KeptCounts } from "../store/counts.ts";
@@ -41,7 +41,11 @@ const SETTLED_AFTER_MS = 72 * HOUR_MS;
 const LOCATIONS_AT_ONCE = 50;
 /** An estimate of what still lasts is used for so long. */
 const ESTIMATE_FOR_MS = 60_000;
+/** Of more than so many, those that were made longer ago are dropped. */
 const MOST_ESTIMATES = 2_000;
+const DROPPED_AFTER_MS = 15 * 60_000;
+/** Other locations keep their estimates until the next call. */
+const LOCATIONS_A_CALL = 100;
 
 /** The outages of the fleet, as far as known. */
 interface Outages {
@@ -59,7 +63,7 @@ export type Uncounted = ReturnType<typeof createUncounted>;
 export function createUncounted(deps: UncountedDeps) {
   const outages = keptFor(READ_FOR_MS, (now) => readOutages(deps, now));
   return {
-    /** By id, of those alerts of recordings and locations of which it can be said; firing ones until now. */
+    /** By id, of those alerts of recordings and locations of which it can be said; firing ones until now, or a moment ago where that takes longer than `withinMs`. */
     of: createEstimates(deps, outages),
 
     /** Gives ended episodes what they cost; does nothing where it did so a moment ago. */
@@ -78,7 +82,7 @@ function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise
   async function renew(rows: readonly StoredEpisode[], ids: readonly string[], now: Instant): Promise<void> {
     const [all, kept, places] = await Promise.all([outages(now), deps.counts.read(ids), placesOf(deps, ids)]);
     if (estimates.size > MOST_ESTIMATES)
-      for (const [id, { at }] of estimates) if (now - at >= ESTIMATE_FOR_MS || now < at) estimates.delete(id);
+      for (const [id, { at }] of estimates) if (now - at >= DROPPED_AFTER_MS || now < at) estimates.delete(id);
     await mapYielding(rows, (row) => {
       // Another call estimated it meanwhile.
       if (isFresh(row, now)) return;
@@ -88,12 +92,20 @@ function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise
     });
   }
 
-  return async (alerts: readonly Alert[], now: Instant): Promise<Map<string, VisitsLost>> => {
+  const madeAt = ({ id }: StoredEpisode) => estimates.get(id)?.at ?? 0;
+
+  return async (alerts: readonly Alert[], now: Instant, withinMs?: number): Promise<Map<string, VisitsLost>> => {
     const rows = alerts.map(toStoredEpisode).filter(costsVisits);
-    const missing = rows.filter((row) => !isFresh(row, now));
-    const ids = [...new Set(missing.flatMap((row) => locationOf(row) ?? []))];
-    if (ids.length > MOST_ESTIMATED) return new Map();
-    if (ids.length > 0) await renew(missing, ids, now);
+    const missing = rows.filter((row) => !isFresh(row, now)).sort((a, b) => madeAt(a) - madeAt(b));
+    const ids = new Set([...new Set(missing.flatMap((row) => locationOf(row) ?? []))].slice(0, LOCATIONS_A_CALL));
+    if (ids.size > 0) {
+      const renewed = renew(
+        missing.filter((row) => ids.has(locationOf(row) ?? "")),
+        [...ids],
+        now,
+      );
+      await (withinMs === undefined ? renewed : withDeadline(renewed, withinMs).catch(() => undefined));
+    }
     return new Map(
       rows.flatMap(({ id }) => {
         const visits = estimates.get(id)?.visits;

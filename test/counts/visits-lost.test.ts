@@ -173,6 +173,17 @@ describe("visits lost", () => {
     expect(visits(visitsLost(seen(series, [...past, outage]), all(outage))).estimate).toBeCloseTo(estimate, 0);
   });
 
+  it("are those of the hours that have a history where an outage goes on into one that has none", () => {
+    const [outage, longer] = [19, 20].map((to) => ({ from: at(10), to: at(to) }));
+    if (!outage || !longer) throw new Error("two outages");
+    const isNew = (hour: number) => (hour - at(19)) % DAY === 0 && hour < at(19, -7);
+    const known = seen({ ...series, hours: new Map([...series.hours].filter(([hour]) => !isNew(hour))) }, [longer]);
+    const found = visits(visitsLost(known, all(longer)));
+    expect(found.estimate).toBeCloseTo(visits(visitsLost(known, all(outage))).estimate, 0);
+    expect(visits(visitsLost(known, { all: [], some: [longer] })).estimate).toBeCloseTo(found.estimate, 0);
+    expect(visitsLost(known, all({ from: at(19), to: at(20) }))).toBe("history_too_thin");
+  });
+
   it("are finite whatever was served", () => {
     const count = fc.oneof(fc.constant(null), fc.nat(9), fc.double({ min: 0, max: 1e12, noNaN: true }));
     const property = fc.property(fc.array(count, { minLength: 24, maxLength: 80 }), span, (counts, outage) => {

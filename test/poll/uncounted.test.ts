@@ -42,17 +42,21 @@ function uncounted(
     added: [] as number[],
     asked: 0,
     estimated: 0,
+    /** What reading counts waits for. */
+    reading: Promise.resolve(),
   };
   const made = createUncounted({
     counts: {
-      async read() {
+      async read(ids) {
         world.asked += 1;
+        await world.reading;
         const { entries, ...counts } = kept(world.now);
         const seen = () => {
           world.estimated += 1;
           return entries;
         };
-        return new Map([["leeds", Object.defineProperty(counts, "entries", { get: seen }) as KeptCounts]]);
+        const known = Object.defineProperty(counts, "entries", { get: seen }) as KeptCounts;
+        return new Map(ids.filter((id) => id !== "york").map((id) => [id, known]));
       },
     },
     episodes: {
@@ -149,4 +153,28 @@ it("what fires is estimated until now, and of what no recording of the location 
   expect(Math.round((estimates.get(open.id)?.estimate ?? 0) / 10)).toBe(6);
   await of([open], NOON + 1.5 * HOUR + 1_000);
   expect(world.asked).toBe(1);
+});
+
+it("an estimate that is late, or fails, is the one of a moment ago", async () => {
+  const { world, of } = uncounted([], [open], ["door"]);
+  const now = NOON + 1.5 * HOUR;
+  const first = await of([open], now, 60_000);
+  expect(first.size).toBe(1);
+  world.reading = new Promise(() => {});
+  expect(await of([open], now + 2 * 60_000, 1)).toEqual(first);
+  world.reading = Promise.reject(new Error("gone"));
+  expect(await of([open], now + 4 * 60_000, 60_000)).toEqual(first);
+  await expect(of([open], now + 4 * 60_000)).rejects.toThrow("gone");
+});
+
+it("of outages at hundreds of locations a hundred are estimated at a time, those first that are not known", async () => {
+  const many = Array.from({ length: 250 }, (_, i) => ({
+    ...open,
+    id: `door@${i}`,
+    labels: { ...open.labels, location_id: `l${i}` },
+  }));
+  const { of } = uncounted([], many, ["door"]);
+  const sizes = [];
+  for (let call = 0; call < 4; call += 1) sizes.push((await of(many, NOON + 1.5 * HOUR + call * 30_000)).size);
+  expect(sizes).toEqual([100, 200, 250, 250]);
 });

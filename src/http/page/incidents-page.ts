@@ -2,7 +2,6 @@
 
 import { episodeOf, type Incident, incidentsOf } from "../../alerting/incident.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
-import { MOST_ESTIMATED } from "../../alerting/uncounted.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../../lib/csv.ts";
@@ -39,9 +38,6 @@ export function incidentsPage(episodes: readonly StoredEpisode[], query: Inciden
   const link = (cursor: string | undefined) => incidentsLink(ROOT, { ...parameters, cursor });
   const csv = html`<p><a href="${incidentsLink(ROOT, parameters, "incidents.csv")}" download>As CSV</a></p>`;
   const rules = [...new Set(episodes.map(({ alertname }) => alertname))].sort().slice(0, RULES_LISTED);
-  const costs = areNotEstimated(episodes)
-    ? html`<p class="soft">What outages that last cost in visits is not estimated: they are at more than ${count(MOST_ESTIMATED)} locations.</p>`
-    : nothing;
   return {
     title: counted(listing.total, "incident"),
     here: "incidents",
@@ -49,7 +45,7 @@ export function incidentsPage(episodes: readonly StoredEpisode[], query: Inciden
     refresh: "never",
     madeAt: data.moment.now,
     body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}<p><a href="./report">Lost time by cause</a></p>${filters(query, rules)}
-${listing.total === 0 ? NONE : html`${costs}${listed(listing, "incidents", link, table, `the ${sort} first`)}${csv}`}`,
+${listing.total === 0 ? NONE : html`${listed(listing, "incidents", link, table, `the ${sort} first`)}${csv}`}`,
   };
 }
 
@@ -62,17 +58,6 @@ function wantedBy({ q, rule, sort }: Pick<IncidentsQuery, "q" | "rule" | "sort">
 }
 
 const NONE = html`<p class="soft">No incidents in that time.</p>`;
-
-/** True where estimates are made, but of none that lasts, as outages are at too many locations. */
-function areNotEstimated(episodes: readonly StoredEpisode[]): boolean {
-  const lasting = new Set<string>();
-  let estimated = 0;
-  for (const { endsAt, locationId, uncounted } of episodes) {
-    if (uncounted) estimated += endsAt === undefined ? Number.POSITIVE_INFINITY : 1;
-    else if (endsAt === undefined && locationId !== undefined) lasting.add(locationId);
-  }
-  return Number.isFinite(estimated) && estimated > 0 && lasting.size > MOST_ESTIMATED;
-}
 
 function namesOf({ subject, locationId = "", alertname }: StoredEpisode, inventory: Inventory): string[] {
   const recording = subject.kind === "recording" ? inventory.recording(subject.id)?.name : undefined;

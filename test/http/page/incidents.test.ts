@@ -104,20 +104,6 @@ describe("GET /incidents", () => {
       "",
     ]);
   });
-
-  test("says that outages which last are not estimated at so many locations", async () => {
-    const lasting = (n: number) =>
-      Array.from({ length: n }, (_, i) => incident(`i${i}`, 1, undefined, { ...shoes, locationId: `l${i}` }));
-    const said = async (incidents: typeof all) => (await page("/incidents", incidents)).shown.join("\n");
-    const words = "What outages that last cost in visits is not estimated: they are at more than 100 locations.";
-    expect(await said([...all, ...lasting(101)])).toContain(words);
-    const uncounted = { estimate: 9, low: 8, high: 10 };
-    expect(await said([...all, ...lasting(99)])).not.toContain(words);
-    expect(await said(lasting(101)), "where counts are not read").not.toContain(words);
-    expect(await said([...lasting(101), incident("known", 1, undefined, { ...shoes, uncounted })])).not.toContain(
-      words,
-    );
-  });
 });
 
 describe("the overview", () => {
