@@ -35,6 +35,7 @@ interface Options {
   readonly calm: number;
   readonly report?: string;
   readonly logs?: string;
+  readonly other?: string;
 }
 
 await new Command("chaos")
@@ -47,6 +48,7 @@ await new Command("chaos")
   .option("--calm <seconds>", "longest wait until everything is notified", positive, 300)
   .option("--report <file>", "where the JSON report goes; the temporary directory by default")
   .option("--logs <dir>", "folder for the debug log of every replica")
+  .option("--other <main.ts>", "another build's; every second start of a replica takes it, as rolling updates do")
   .action(run)
   .parseAsync();
 
@@ -62,7 +64,7 @@ async function run(options: Options): Promise<void> {
   const environment = await startEnvironment(fleet, options.logs === undefined ? "info" : "debug");
   let replicas: Replicas | undefined;
   try {
-    replicas = await startReplicas(options.replicas, environment.config, options.logs);
+    replicas = await startReplicas(options.replicas, { ...options, config: environment.config });
     await replicas.allWatching();
     await picturedIn(new Redis(environment.redis.url));
     const ids = environment.simulator.world.locations.map(({ id }) => id);

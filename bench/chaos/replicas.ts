@@ -31,16 +31,27 @@ export interface Replicas {
   close(): Promise<void>;
 }
 
-/** Starts `count` replicas; writes their logs to `logDir`, if given. */
-export async function startReplicas(count: number, config: string, logDir: string | undefined): Promise<Replicas> {
+export interface Launch {
+  readonly config: string;
+  /** Where their logs go, if anywhere. */
+  readonly logs?: string;
+  /** `src/main.ts` of another build, which each replica starts as at every second start: a rolling update and back. */
+  readonly other?: string;
+}
+
+/** Starts `count` replicas. */
+export async function startReplicas(count: number, { config, logs, other }: Launch): Promise<Replicas> {
   const running = new Map<number, Daemon>();
   const ended: Ended[] = [];
   const ways = new Set<Promise<void>>();
+  const starts = new Map<number, number>();
   let generation = 0;
   let closing = false;
 
   async function start(replica: number): Promise<void> {
-    running.set(replica, await startDaemon(config));
+    const nth = (starts.get(replica) ?? 0) + 1;
+    starts.set(replica, nth);
+    running.set(replica, await startDaemon(config, other !== undefined && nth % 2 === 0 ? { main: other } : {}));
   }
 
   async function take(replica: number, how: "kill" | "stop"): Promise<boolean> {
@@ -58,11 +69,11 @@ export async function startReplicas(count: number, config: string, logDir: strin
   }
 
   async function keepLog(daemon: Daemon, replica: number): Promise<void> {
-    if (logDir === undefined) return;
-    await mkdir(logDir, { recursive: true });
+    if (logs === undefined) return;
+    await mkdir(logs, { recursive: true });
     const lines = daemon.log.map((line) => JSON.stringify(line)).join("\n");
     const number = String(++generation).padStart(4, "0");
-    await writeFile(join(logDir, `${number}-replica-${replica}-${daemon.pid}.log`), `${lines}\n`);
+    await writeFile(join(logs, `${number}-replica-${replica}-${daemon.pid}.log`), `${lines}\n`);
   }
 
   const numbers = Array.from({ length: count }, (_, replica) => replica);
