@@ -1,6 +1,6 @@
 /** When the service answers for a shard, and when it does not. */
 
-import type { Attempt } from "../../src/health/model.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Incident } from "./ledger.ts";

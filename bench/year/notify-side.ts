@@ -10,7 +10,7 @@ import type { Sender } from "../../src/deliver/model.ts";
 import { createStaleness } from "../../src/deliver/stale.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
-import type { Attempt } from "../../src/health/model.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import type { Clock, Instant } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";

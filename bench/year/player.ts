@@ -6,13 +6,13 @@
 import type { Redis } from "ioredis";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { Config } from "../../src/config/config.ts";
-import { clearingSince } from "../../src/health/alert-machine.ts";
+import type { AlertStates } from "../../src/health/alert-machine.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
 import type { EvaluationContext, Transition } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";
-import type { Attempt } from "../../src/health/model.ts";
 import { patched } from "../../src/health/shard-patch.ts";
-import type { AlertStates, ShardState } from "../../src/health/shard-state.ts";
+import type { ShardState } from "../../src/health/shard-state.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { Agenda } from "./agenda.ts";
 import { createFailing, type Failing } from "./failing.ts";
@@ -245,6 +245,6 @@ function isSettled({ recordings, locations }: ShardState): boolean {
 function areSettled(alerts: AlertStates | undefined): boolean {
   if (!alerts) return true;
   return Object.values(alerts).every(
-    (one) => one.state === "firing" && clearingSince(one) === undefined && one.unknownMs === undefined,
+    (one) => one.state === "firing" && one.clearingSince === undefined && one.unknownMs === undefined,
   );
 }

@@ -1,9 +1,10 @@
 /** After a cold start each integration gets one summary of what fires, before anything else is sent to it. */
 
 import type { Labels } from "../health/alert.ts";
+import type { AlertState, AlertStates } from "../health/alert-machine.ts";
 import type { Rule } from "../health/model.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
-import type { AlertState, AlertStates, ShardState } from "../health/shard-state.ts";
+import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { ColdStartFacts, GroupDecision, GroupView } from "./model.ts";
 import { byStart, nothingSuppressed, toNotifiedAlert } from "./needs-update.ts";

@@ -1,6 +1,7 @@
 /** Alerts that are out of date: not read since the fleet was last watched, or since reading them began to fail. Pure. */
+
 import type { Alert } from "../health/alert.ts";
-import type { Attempt } from "../health/model.ts";
+import type { Attempt } from "../health/attempt.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Instant } from "../lib/clock.ts";
 import { own } from "../lib/own.ts";

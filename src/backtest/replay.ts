@@ -1,11 +1,10 @@
 /** The daemon's rules over spans without changes; only sweeps that can change an alert are replayed. */
 
-import { settlesAt } from "../health/alert-machine.ts";
+import { type AlertStates, settlesAt } from "../health/alert-machine.ts";
 import { applyRules, type Evaluator } from "../health/apply-rules.ts";
 import type { Outcomes, Transition } from "../health/evaluation.ts";
 import type { Rule } from "../health/model.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
-import type { AlertStates } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type TimeSpan, tickBefore, tickFrom } from "./setup.ts";
 

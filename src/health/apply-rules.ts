@@ -11,12 +11,19 @@ import {
   type ProblemKind,
   type Subject,
 } from "./alert.ts";
-import { clearingSince, type Progress, type StepResult, step, type Timing } from "./alert-machine.ts";
+import {
+  type AlertState,
+  type AlertStates,
+  type Progress,
+  type StepResult,
+  step,
+  type Timing,
+} from "./alert-machine.ts";
 import type { Described } from "./directory.ts";
 import type { DecisionReason, Outcomes } from "./evaluation.ts";
+import { type FlappingAlert, isSingleOutage, whileFlapping } from "./flapping-outages.ts";
 import type { Rule } from "./model.ts";
 import { conditionText, problemKindOf } from "./rule.ts";
-import type { AlertState, AlertStates } from "./shard-state.ts";
 
 /** Knowledge of a subject now; asked only for what is needed. */
 export interface Evaluator {
@@ -28,8 +35,8 @@ export interface Evaluator {
   facts(rule: Rule): AlertFacts;
   /** The rule does not apply at this time: its alerts pause. */
   isPaused?(rule: Rule): boolean;
-  /** After how long without evidence an alert ends, ms: by default as the moment says; 0: nothing is left to evaluate; infinite: never. */
-  readonly patienceMs?: number | undefined;
+  /** Without evidence for so long an alert ends, ms; undefined: never. */
+  endsAfterMs?(rule: Rule): number | undefined;
   /** A firing alert is not resolved yet, though its condition has not been met since then. */
   defersResolve?(rule: Rule, clearingSince: Instant): boolean;
   /** Why an alert ends whose condition is not met, where that does not mean that its problem is over. */
@@ -40,14 +47,12 @@ export interface Evaluator {
 export interface EvaluationMoment extends Pick<Timing, "now" | "maxGapMs"> {
   /** Since the last evaluation, ms; 0 after a gap. Absence of evidence is counted by it. */
   readonly sinceLastMs?: number;
-  /** After how long without evidence alerts end; never where not given. */
-  readonly patienceMs?: number;
 }
 
 /** Schedules repeat each week. */
 const PAUSED_MOST_MS = 8 * 24 * 3_600_000;
 
-/** Alerts wait at least so long for evidence. */
+/** The time for which alerts wait for evidence that may never come. */
 export const EVIDENCE_WAIT_MS = 24 * 3_600_000;
 
 type Application = Omit<EvaluationMoment, "maxGapMs"> & Readonly<{ evaluator: Evaluator; rule: Rule; out: Outcomes }>;
@@ -63,26 +68,23 @@ export function applyRules(
   moment: EvaluationMoment,
   out: Outcomes,
 ): AlertStates | undefined {
-  const { now } = moment;
   const next: [string, AlertState][] = [];
-  const flapping: { readonly before: AlertState | undefined; readonly after: AlertState | undefined }[] = [];
+  const flapping: FlappingAlert[] = [];
   for (const rule of rules) {
     const state = previous && Object.hasOwn(previous, rule.id) ? previous[rule.id] : undefined;
-    const isFlapping = isSingleOutage(rule) && flapping.some(({ after }) => firesAfter(after, state));
-    const wasFlapping = isSingleOutage(rule) && flapping.some(({ before }) => firesAfter(before, state));
-    const since = (state && clearingSince(state)) ?? now;
-    const moved = applyRule({ ...moment, evaluator, rule, out }, state, {
-      ...moment,
-      forMs: rule.forMs,
-      keepFiringForMs: wasFlapping && !isFlapping ? 0 : rule.keepFiringForMs,
-      deferResolve: isFlapping || !!evaluator.defersResolve?.(rule, since),
-    });
+    const timing = { ...moment, forMs: rule.forMs, ...whileFlapping(flapping, rule, state) };
+    const isDeferred = evaluator.defersResolve?.(rule, state?.clearingSince ?? moment.now);
+    const moved = applyRule(
+      { ...moment, evaluator, rule, out },
+      state,
+      isDeferred ? { ...timing, isDeferred } : timing,
+    );
     if (moved) next.push([rule.id, moved]);
     if (rule.when.kind === "flapping") flapping.push({ before: state, after: moved });
   }
   for (const [ruleId, state] of Object.entries(previous ?? {})) {
     if (!rules.some(({ id }) => id === ruleId))
-      endAlert(evaluator.subject, ruleId, state, { endReason: "rule_removed", now, out });
+      endAlert(evaluator.subject, ruleId, state, { endReason: "rule_removed", now: moment.now, out });
   }
   return next.length > 0 ? unlessSame(previous, next) : undefined;
 }
@@ -91,19 +93,6 @@ export function applyRules(
 function unlessSame(previous: AlertStates | undefined, next: [string, AlertState][]): AlertStates {
   const isSame = previous && Object.keys(previous).length === next.length;
   return isSame && next.every(([id, state]) => previous[id] === state) ? previous : Object.fromEntries(next);
-}
-
-/**
- * An outage that began before the flapping, and may have been notified, is not resolved by being online for a moment:
- * it ends with the flapping, in the same write, so that one notification has both.
- */
-function isSingleOutage({ when }: Rule): boolean {
-  return when.kind === "status";
-}
-
-/** The flapping alert fires, and began to after the other one did. */
-function firesAfter(flapping: AlertState | undefined, { firedAt } = { firedAt: 0 }): boolean {
-  return flapping?.state === "firing" && firedAt > 0 && firedAt < flapping.firedAt;
 }
 
 type Ending = Pick<Application, "now" | "out"> & { readonly endReason: EndReason & DecisionReason };
@@ -133,7 +122,7 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   if ("progress" in stepped) return advance(at, stepped, state);
   if (stepped.outcome === "resolved" && state) {
     const alert = toAlert(evaluator.subject, rule.id, { ...state, facts: factsOf(at, state) }, now);
-    const endsAt = stepped.clearedAt;
+    const endsAt = stepped.clearingSince;
     const endReason = otherwise ?? "recovered";
     out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt, endReason } });
   }
@@ -142,10 +131,10 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
 
 /** Paused where its rule does not apply now; else it waits for evidence, and ends once there is none for good. */
 function withoutEvidence(at: Application, state: AlertState): AlertState | undefined {
-  const { evaluator, rule, now, sinceLastMs = 0, patienceMs = Number.POSITIVE_INFINITY, out } = at;
+  const { evaluator, rule, now, sinceLastMs = 0, out } = at;
   if (evaluator.isPaused?.(rule)) return paused(at, state);
-  const mostMs = evaluator.patienceMs ?? patienceMs;
-  if (mostMs === Number.POSITIVE_INFINITY) return state;
+  const mostMs = evaluator.endsAfterMs?.(rule);
+  if (mostMs === undefined) return state;
   const unknownMs = (state.unknownMs ?? 0) + sinceLastMs;
   if (unknownMs < mostMs) return sinceLastMs > 0 ? { ...state, unknownMs } : state;
   endAlert(evaluator.subject, rule.id, state, { endReason: "no_longer_watched", now, out });
@@ -174,7 +163,7 @@ function advance(
   state: AlertState | undefined,
 ): AlertState {
   const { evaluator, rule } = at;
-  const isClearing = progress.clearedAt !== undefined;
+  const isClearing = progress.clearingSince !== undefined;
   const facts = { ...factsOf(at, state), ...(isClearing ? { clearing: true } : {}) };
   const met = isClearing ? state?.met : conditionText(rule);
   const isNews = state && isNewsTo(state.facts, facts);

@@ -3,6 +3,7 @@
 import type { Instant } from "../lib/clock.ts";
 import { capital, cut } from "../lib/text.ts";
 import { type Alert, type AlertFacts, type GroupLabel, groupLabels, groupNouns, groupOfSubject } from "./alert.ts";
+import type { AlertStates } from "./alert-machine.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import type { CountsTogether } from "./counts.ts";
 import { withTogether } from "./counts-evaluator.ts";
@@ -12,7 +13,7 @@ import type { GroupCount } from "./members.ts";
 import type { GroupRule, Rule } from "./model.ts";
 import { outageEvaluator } from "./outage-evaluator.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
-import type { AlertStates, Inventory } from "./shard-state.ts";
+import type { Inventory } from "./shard-state.ts";
 
 export interface GroupEvidence {
   /** A value for each shard; undefined where no sweep of it has counted groups yet. */
@@ -43,7 +44,7 @@ export function evaluateGroups(
   const rules = moment.rules.filter((rule): rule is GroupRule => rule.when.kind === "group_offline");
   const ofCounts = moment.rules.filter(({ when }) => when.kind === "counts_together");
   const maxGapMs = evidence.shards.reduce((gap, shard) => Math.max(gap, shard?.gapMs ?? 0), GAP_INTERVALS * intervalMs);
-  const timing = { now, maxGapMs, sinceLastMs: intervalMs, patienceMs: EVIDENCE_WAIT_MS };
+  const timing = { now, maxGapMs, sinceLastMs: intervalMs };
   const fleet = readFleet(evidence, { now, maxGapMs, intervalMs });
   const next = new Map<string, AlertStates | undefined>();
   for (const [key, found] of groupsToEvaluate(previous, evidence, rules)) {
@@ -152,7 +153,7 @@ function groupEvaluator(
     timezone,
     inventory: fleet.inventory,
     // A location that changes its shard is in none of the last sweeps.
-    goneMs: fleet.isWhole && fleet.isCounted(label) ? fleet.maxGapMs : undefined,
+    endsAfterMs: !count && fleet.isWhole && fleet.isCounted(label) ? fleet.maxGapMs : EVIDENCE_WAIT_MS,
     labels: () => labelsOf(count, { [label]: value }, fleet.inventory),
     locations: () => fleet.inventory.locationsOf?.(label, value),
     name: nameOf(found, fleet.inventory),

@@ -2,15 +2,16 @@
 
 import type { Instant } from "../lib/clock.ts";
 import type { Subject, SubjectKind } from "./alert.ts";
+import type { AlertStates } from "./alert-machine.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
+import type { Attempt, Attempts } from "./attempt.ts";
 import { evaluateGroups, type GroupEvidence, type GroupMoment } from "./evaluate-groups.ts";
 import type { Outcomes } from "./evaluation.ts";
-import { type Attempts, ageOf, type EvidenceMoment, fleetEvidence } from "./evidence.ts";
-import type { Attempt, Rule } from "./model.ts";
+import { ageOf, type EvidenceMoment, fleetEvidence } from "./evidence.ts";
+import type { Rule } from "./model.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
 import { serviceEvaluator } from "./service-evaluator.ts";
-import type { AlertStates } from "./shard-state.ts";
 
 export interface IntegrationHealth {
   readonly id: string;

@@ -1,8 +1,8 @@
 /** Input and result of an evaluation: what it changes, what alerts did, and why, by name. */
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import type { Presence } from "./absence.ts";
 import type { Alert, Subject } from "./alert.ts";
+import type { Presence } from "./belief.ts";
 import type { CountsLookup } from "./counts.ts";
 import type { ShardGroups } from "./group-counts.ts";
 import type { Members } from "./members.ts";

@@ -3,18 +3,9 @@
  * alerts, the heartbeat, readiness, pages and metrics all go by this one judgement.
  */
 import type { Instant } from "../lib/clock.ts";
-import { areSegmentsBelieved, isAbsenceBelieved, presenceOf, segmentsOf } from "./absence.ts";
-import type { Attempt } from "./model.ts";
+import { type Attempt, type Attempts, presenceOf, segmentsOf } from "./attempt.ts";
+import { areSegmentsBelieved, isAbsenceBelieved } from "./belief.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
-
-export interface Attempts {
-  /** A value for each assigned shard. */
-  readonly shards: readonly Attempt[];
-  readonly inventory: Attempt;
-  /** A value for each shard, as those of counts. */
-  readonly uptimes: readonly Attempt[];
-  readonly counts?: readonly Attempt[] | undefined;
-}
 
 export interface EvidenceMoment {
   readonly now: Instant;
@@ -209,12 +200,3 @@ function disbelieved(shards: readonly Attempt[]): Attempt[] {
   const error = `status answers lack ${presence.absent} of ${presence.known} known recordings; if that is right, put those that left in watch.exclude`;
   return [{ goodAt: 0, attemptedAt: 0, error }];
 }
-
-/** The attempts of these shards, of all by subject. */
-export function attemptsOf(all: ReadonlyMap<string, Attempt>, shards: readonly number[]): Attempts {
-  const at = (subject: string) => all.get(subject) ?? NEVER;
-  const each = (what: string) => shards.map((shard) => at(`${what}:${shard}`));
-  return { shards: each("shard"), inventory: at("inventory"), uptimes: each("uptime"), counts: each("counts") };
-}
-
-const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };

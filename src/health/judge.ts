@@ -4,9 +4,9 @@
  * caller keeps the previous state.
  */
 import type { Instant } from "../lib/clock.ts";
-import { areChangesBelieved, isAbsenceBelieved } from "./absence.ts";
-import { applyRules, EVIDENCE_WAIT_MS, endAlerts } from "./apply-rules.ts";
-import { withCounts } from "./counts-evaluator.ts";
+import { endAlerts } from "./apply-rules.ts";
+import { areChangesBelieved, isAbsenceBelieved } from "./belief.ts";
+import { evaluateLocations } from "./evaluate-locations.ts";
 import {
   decision,
   type EvaluatedRecording,
@@ -16,14 +16,14 @@ import {
   type RecordingSweep,
 } from "./evaluate-recording.ts";
 import type { DecisionReason, Evaluation, EvaluationContext, Outcomes } from "./evaluation.ts";
-import { countAmong, countGroups, type Notable } from "./group-counts.ts";
-import { locationEvaluator } from "./location-evaluator.ts";
+import { countGroups, type Notable } from "./group-counts.ts";
 import { areGrouped, type Members, membersOf } from "./members.ts";
+import { createPlaces, type Places } from "./places.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import { allowedGapMs, GAP_INTERVALS, gapsAfter } from "./rhythm.ts";
 import { compileRules } from "./rule.ts";
 import { recordingsAfter } from "./shard-patch.ts";
-import { isSameCold, type LocationState, type RecordingState, type ShardState } from "./shard-state.ts";
+import { isSameCold, type RecordingState, type ShardState } from "./shard-state.ts";
 
 /** A row that names another location than the one its recording is known at. */
 interface Strayed {
@@ -46,7 +46,7 @@ class ShardEvaluation {
   readonly #gaps: readonly number[];
   readonly #rules: RecordingSweep["rules"];
   readonly #sweep: RecordingSweep;
-  readonly #watched: ReadonlySet<string>;
+  readonly #places: Places;
   /** Whether there is a rule about locations or groups. */
   readonly #isCounted: boolean;
   readonly #notable: Notable[] = [];
@@ -63,7 +63,6 @@ class ShardEvaluation {
   /** Recordings that do not belong to the shard any more. */
   readonly #left = new Set<string>();
   readonly #out: Outcomes = { transitions: [], decisions: [] };
-  #lastWatchedId: string | undefined;
   /** How many recordings of the previous state are dealt with. */
   #dealtWith = 0;
   #absent = 0;
@@ -72,16 +71,15 @@ class ShardEvaluation {
   readonly #unreadAt = new Map<string, Instant>();
 
   constructor(previous: ShardState, context: EvaluationContext) {
-    const { now, intervalMs, forgetAfterMs, rules, locationIds, excluded, lowUptimes } = context;
+    const { now, intervalMs, rules, lowUptimes } = context;
     this.#previous = previous;
     this.#context = context;
     this.#gaps = gapsAfter(previous, now, context.unbroken);
     const maxGapMs = allowedGapMs(this.#gaps, intervalMs);
-    const patienceMs = Math.max(EVIDENCE_WAIT_MS, forgetAfterMs);
     const sinceLastMs = Math.max(0, now - previous.sweptAt);
-    this.#moment = { now, maxGapMs, sinceLastMs: sinceLastMs > maxGapMs ? 0 : sinceLastMs, patienceMs };
+    this.#moment = { now, maxGapMs, sinceLastMs: sinceLastMs > maxGapMs ? 0 : sinceLastMs };
     this.#rules = compileRules(rules);
-    this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
+    this.#places = createPlaces(context);
     const low = lowUptimes && this.#rules.figures.map(({ figure, below }) => lowUptimes(figure, below) ?? NONE);
     this.#sweep = { context, moment: this.#moment, rules: this.#rules, low };
     this.#isCounted = this.#rules.location.length + this.#rules.groups.size > 0;
@@ -97,12 +95,15 @@ class ShardEvaluation {
     const { now, maxGapMs } = this.#moment;
     const after = recordingsAfter(this.#previous, { read: this.#done, changed: this.#changed, left: this.#left });
     const members = this.#members(after.states);
-    const locations = this.#evaluateLocations(unread, members);
+    const locations = evaluateLocations(this.#previous.locations, this.#sweep, {
+      ...{ watched: this.#places.watched, unread, members, notable: this.#notable, out: this.#out },
+    });
     const patch = { sweptAt: now, gaps: this.#gaps, ...after, locations };
     const isGrouped = members && this.#rules.groups.size > 0;
     const gap = maxGapMs > GAP_INTERVALS * this.#context.intervalMs ? { gapMs: maxGapMs } : {};
     const groups = isGrouped && { at: now, ...gap, ...countGroups(members, this.#notable, this.#context.inventory) };
-    const stale = this.#stale + [...unread].filter((id) => this.#watched.has(id) && !this.#unreadAt.has(id)).length;
+    const stale =
+      this.#stale + [...unread].filter((id) => this.#places.watched.has(id) && !this.#unreadAt.has(id)).length;
     return {
       ...{ patch, groups: groups || undefined, members, absent: this.#absent, stale },
       unread: this.#unreadAt,
@@ -132,13 +133,13 @@ class ShardEvaluation {
   /** Nothing happened to the recording, and neither its location nor its groups have to count it by itself. */
   #isPassedOver(previous: RecordingState, reading: Reading): boolean {
     const { id, locationId } = previous;
-    if (!this.#isWatched(id, locationId) || !isUneventful(previous, reading, this.#sweep)) return false;
+    if (!this.#places.isWatched(id, locationId) || !isUneventful(previous, reading, this.#sweep)) return false;
     return !this.#isCounted || (!this.#unread.has(locationId) && this.#context.inSchedule(id));
   }
 
   #evaluateOther(previous: RecordingState | undefined, reading: Reading): void {
     const id = previous?.id ?? reading.recordingId;
-    const locationId = this.#locationOf(previous, reading);
+    const locationId = this.#places.locationOf(previous, reading);
     if (this.#context.elsewhere?.has(id)) {
       if (previous) this.#leave(previous, "listed_elsewhere");
       else this.#decide(id, "listed_elsewhere");
@@ -154,7 +155,7 @@ class ShardEvaluation {
 
   /** Evaluates the row at a location; a recording at one that is not watched leaves. */
   #evaluateAt(locationId: string, previous: RecordingState | undefined, reading: Reading): void {
-    if (this.#isWatched(reading.recordingId, locationId)) {
+    if (this.#places.isWatched(reading.recordingId, locationId)) {
       if (previous) this.#dealtWith++;
       if (previous?.locationId !== locationId) this.#hasChanged = true;
       const known = previous ?? this.#context.begun?.get(reading.recordingId);
@@ -162,7 +163,7 @@ class ShardEvaluation {
       this.#countStale(state);
       this.#store(previous, state);
     } else if (previous) {
-      this.#leave(previous, this.#isElsewhere(previous.id, locationId) ? "moved" : "no_longer_watched");
+      this.#leave(previous, this.#places.isElsewhere(previous.id, locationId) ? "moved" : "no_longer_watched");
     } else this.#done.set(reading.recordingId, undefined);
   }
 
@@ -178,23 +179,9 @@ class ShardEvaluation {
       const { id } = previous;
       if (this.#done.has(id)) continue;
       const isProven = isBelieved || this.#context.inventory.recording(id)?.locationId === locationId;
-      const stays = !isProven && this.#isWatched(id, previous.locationId);
+      const stays = !isProven && this.#places.isWatched(id, previous.locationId);
       this.#evaluateAt(stays ? previous.locationId : locationId, previous, reading);
     }
-  }
-
-  /** Where a row does not name its location, the inventory does if the shard has that one. */
-  #locationOf(previous: RecordingState | undefined, { recordingId, locationId }: Reading): string | undefined {
-    if (locationId !== undefined) return locationId === previous?.locationId ? previous.locationId : locationId;
-    const known = this.#context.inventory.recording(recordingId)?.locationId;
-    return known !== undefined && this.#watched.has(known) ? known : (previous?.locationId ?? known);
-  }
-
-  #isWatched(id: string, locationId: string): boolean {
-    if (this.#lastWatchedId !== locationId && !this.#watched.has(locationId)) return false;
-    this.#lastWatchedId = locationId;
-    const { excluded } = this.#context;
-    return excluded.size === 0 || !excluded.has(id);
   }
 
   #take({ state, transitions, decisions }: EvaluatedRecording): RecordingState {
@@ -227,12 +214,8 @@ class ShardEvaluation {
     this.#decide(state.id, reason);
     const other = this.#context.elsewhere?.get(state.id)?.alerts;
     const own = Object.entries(state.alerts ?? {}).filter(([rule, { firedAt }]) => other?.[rule]?.firedAt !== firedAt);
-    this.#endAlerts("recording", { id: state.id, alerts: Object.fromEntries(own) });
-  }
-
-  #endAlerts(kind: "recording" | "location", { id, alerts }: Pick<RecordingState, "id" | "alerts">): void {
-    const { now } = this.#moment;
-    endAlerts({ kind, id }, alerts, { endReason: "no_longer_watched", now, out: this.#out });
+    const ending = { endReason: "no_longer_watched", now: this.#moment.now, out: this.#out } as const;
+    endAlerts({ kind: "recording", id: state.id }, Object.fromEntries(own), ending);
   }
 
   #decide(id: string, reason: DecisionReason): void {
@@ -247,7 +230,7 @@ class ShardEvaluation {
     const without: RecordingState[] = [];
     for (const state of this.#before.values()) {
       if (this.#done.has(state.id)) continue;
-      const reason = this.#reasonToLeave(state);
+      const reason = this.#places.reasonToLeave(state);
       if (reason) this.#leave(state, reason);
       else if (unread.has(state.locationId)) this.#keep(state);
       else without.push(state);
@@ -306,49 +289,6 @@ class ShardEvaluation {
     if (!others) return true;
     const known = others.known + this.#before.size;
     return isAbsenceBelieved({ known, absent: others.absent + this.#absent });
-  }
-
-  /** A recording without a row has moved once another shard has it; until then it is absent. */
-  #reasonToLeave({ id, locationId }: RecordingState): "moved" | "no_longer_watched" | undefined {
-    if (this.#context.elsewhere?.has(id)) return "moved";
-    if (this.#isWatched(id, locationId)) return undefined;
-    const known = this.#context.inventory.recording(id)?.locationId;
-    const isMoved = this.#isElsewhere(id, known ?? locationId) || this.#isElsewhere(id, locationId);
-    return isMoved ? "moved" : "no_longer_watched";
-  }
-
-  /** At a location of another shard, which evaluates it from now on. */
-  #isElsewhere(id: string, locationId: string): boolean {
-    if (this.#watched.has(locationId) || this.#context.excluded.has(id)) return false;
-    return !this.#context.excluded.has(locationId) && this.#context.isAssigned(locationId);
-  }
-
-  #evaluateLocations(unread: ReadonlySet<string>, members: Members | undefined): Map<string, LocationState> {
-    const notable = Map.groupBy(this.#notable, ({ state }) => state.locationId);
-    const next = new Map<string, LocationState>();
-    for (const id of this.#watched) {
-      const previous = this.#previous.locations.get(id) ?? { id, alerts: undefined };
-      const isLow = this.#rules.counts.some((when) => this.#context.counts?.(when, "location", id)?.met);
-      const isAffected = previous.alerts || notable.has(id) || isLow;
-      if (!isAffected || unread.has(id)) next.set(id, previous);
-      else next.set(id, this.#evaluateLocation(previous, members, notable.get(id)));
-    }
-    for (const location of this.#previous.locations.values()) {
-      if (!next.has(location.id)) this.#endAlerts("location", location);
-    }
-    return next;
-  }
-
-  #evaluateLocation(
-    { id, alerts: before }: LocationState,
-    members: Members | undefined,
-    notable: readonly Notable[] = [],
-  ): LocationState {
-    const here = members?.locations.get(id);
-    const count = here && { ...countAmong(here.known, notable), shared: here.shared };
-    const evaluator = withCounts(locationEvaluator(id, count, this.#context.inventory), this.#context);
-    const alerts = applyRules(evaluator, before, this.#rules.location, this.#moment, this.#out);
-    return { id, alerts };
   }
 }
 

@@ -1,15 +1,11 @@
 /** Alerts that fire are stored twice, by themselves and in the state of their shard: either is made of the other where it was lost. */
+
 import type { Instant } from "../lib/clock.ts";
 import type { Alert } from "./alert.ts";
+import type { AlertState, AlertStates } from "./alert-machine.ts";
 import { toAlert } from "./apply-rules.ts";
 import type { SelfAlertState } from "./evaluate-self.ts";
-import {
-  type AlertState,
-  type AlertStates,
-  afterPresence,
-  type RecordingState,
-  type ShardState,
-} from "./shard-state.ts";
+import { afterPresence, type RecordingState, type ShardState } from "./shard-state.ts";
 
 /** A shard of which nothing is stored: the alerts that fire at these locations go on in it. Its recordings are not read. */
 export function shardOfAlerts(firing: readonly Alert[], locationIds: readonly string[], now: Instant): ShardState {

@@ -3,10 +3,13 @@
  * recordings that were online through it have hardly any segments, the figures are late, or were never made up for.
  */
 import type { Instant } from "../lib/clock.ts";
-import { areSegmentsBelieved, LACKS_SEGMENTS, type Presence } from "./absence.ts";
+import { areSegmentsBelieved, type Presence } from "./belief.ts";
 import type { OnlineSpan } from "./online-span.ts";
 import type { UptimeBucket } from "./recording.ts";
 import { settledBefore } from "./uptime.ts";
+
+/** Below this ratio of segments a recording lacks them. */
+const LACKS_SEGMENTS = 0.5;
 
 type Count = { known: number; absent: number };
 

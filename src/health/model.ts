@@ -1,5 +1,4 @@
-/** Rules as the configuration's `rules:` has them (ratios 0–1, durations in ms), and the attempts to read something. */
-import type { Instant } from "../lib/clock.ts";
+/** Rules as the configuration's `rules:` has them: ratios 0–1, durations in ms. */
 import type { GroupLabel, Labels } from "./alert.ts";
 
 export type Threshold = { readonly below: number; readonly clearAbove: number };
@@ -63,33 +62,4 @@ export interface Rule {
   readonly respectSchedule: boolean;
   readonly labels: Labels;
   readonly annotations: Labels;
-}
-
-/**
- * The state of requests for one thing. 0 where there was none; `error`: why the last one failed, or with an equally new
- * `goodAt` why a part of it was not understood, without secrets.
- */
-export interface Attempt {
-  readonly goodAt: Instant;
-  readonly attemptedAt: Instant;
-  readonly error?: string | undefined;
-  /** A failure that is not the service's: what is stored cannot be read, or lenswatch failed with the answer. */
-  readonly fault?: "unreadable" | "internal" | undefined;
-  /** Since when the fleet is watched without a pause, or a shard is known here. */
-  readonly since?: Instant | undefined;
-  /** The time between good readings of a shard, ms, where more than one of the last was too late. */
-  readonly lateMs?: number | undefined;
-  /** Recordings of a shard; of its uptime those online of which segments were expected. */
-  readonly known?: number | undefined;
-  /** Known recordings that the answer lacks; of uptime those of which hardly any segments came. */
-  readonly absent?: number | undefined;
-  /**
-   * Known recordings without a good reading in time, for another reason than that the answer lacks them, and locations
-   * without an answer of which none is known.
-   */
-  readonly stale?: number | undefined;
-  /** When recordings with alerts, and locations, were read that the last good sweep did not read, by id. */
-  readonly unread?: Readonly<Record<string, Instant>> | undefined;
-  /** The last good sweep that counted other groups than the one before, and wrote them. */
-  readonly groupsAt?: Instant | undefined;
 }

@@ -17,8 +17,7 @@ interface Outage {
   readonly count: ScheduledCount | undefined;
   readonly timezone: string | undefined;
   readonly inventory: Inventory;
-  /** Set where `count` is undefined and the last sweeps prove that nothing of it is watched: after how long that is believed. */
-  readonly goneMs: number | undefined;
+  readonly endsAfterMs: number | undefined;
   /** Asked when an alert begins. */
   labels(): Readonly<Record<string, string | undefined>>;
   /** Its locations, where a directory says something of them. */
@@ -34,7 +33,7 @@ export function outageEvaluator(outage: Outage): Evaluator {
     subject,
     evidence: (rule, firing) => (isOutside(rule, count) ? undefined : isOutage(rule, firing, countFor(rule, count))),
     isPaused: (rule) => isOutside(rule, count),
-    patienceMs: count ? undefined : outage.goneMs,
+    endsAfterMs: () => outage.endsAfterMs,
     startsAt: (rule) => shareReachedAt(rule, countFor(rule, count)),
     facts(rule): AlertFacts {
       const { known, fresh: of, offline } = countFor(rule, count);

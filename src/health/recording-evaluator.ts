@@ -27,8 +27,8 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
     endReason: ({ when }) =>
       when.kind === "counts" ? countsEndReason(context.counts?.(when, "recording", id)) : undefined,
     isPaused,
-    // One that is in each answer is watched, though nobody understands its status: self alerts say so.
-    patienceMs: sample.read ? EVIDENCE_WAIT_MS : sample.missing ? undefined : Number.POSITIVE_INFINITY,
+    // One that is not understood is watched all the same, as self alerts say; one that is missing will be forgotten.
+    endsAfterMs: () => (sample.read ? EVIDENCE_WAIT_MS : undefined),
     startsAt: ({ when }) =>
       (watchesRecordings(when) ? kindOf(when).startsAt?.(state, context, when) : undefined) ?? context.now,
     facts: (rule) => ({

@@ -2,7 +2,7 @@
  * Answers about recordings, and the belief in them: a field that an answer lacks keeps its last value, and
  * one that many recordings of an answer change at once is believed when a later answer says so again.
  */
-import { areChangesBelieved } from "./absence.ts";
+import { areChangesBelieved } from "./belief.ts";
 import type { Recording, ReportedRecording } from "./recording.ts";
 
 /** Fields that change for one recording, or for a few: names are texts for people, and change at will. */

@@ -5,9 +5,10 @@ import { humanDuration } from "../lib/duration.ts";
 import { counted } from "../lib/format.ts";
 import type { Subject } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
+import type { Attempt } from "./attempt.ts";
 import { type DirectoryLookup, describedBy } from "./directory.ts";
 import type { Cause, CauseKind, Evidence, EvidenceMoment } from "./evidence.ts";
-import type { Attempt, Rule } from "./model.ts";
+import type { Rule } from "./model.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
 

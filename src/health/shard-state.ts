@@ -1,7 +1,7 @@
 /** The state that one sweep stores and the next starts from. An evaluation gives a patch, and changes none of it. */
 import type { Instant } from "../lib/clock.ts";
-import type { AlertFacts, Labels } from "./alert.ts";
-import type { Described, DirectoryLookup } from "./directory.ts";
+import type { AlertStates } from "./alert-machine.ts";
+import type { DirectoryLookup } from "./directory.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Location, Reading, Recording, RecordingStatus } from "./recording.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
@@ -88,38 +88,6 @@ export interface StatusStretch {
 export interface LocationState {
   readonly id: string;
   readonly alerts: AlertStates | undefined;
-}
-
-export type AlertStates = Readonly<Record<string, AlertState>>;
-
-/** One rule at one subject, while its condition is met or was a moment ago. Inactive is absence. */
-export interface AlertState {
-  readonly state: "pending" | "firing";
-  /** Since when the problem is there, for display and durations. */
-  readonly startsAt: Instant;
-  /** pending: time the condition has been met, ms. firing: time it has not been, ms (against `keep_firing_for`). */
-  readonly elapsedMs: number;
-  /**
-   * The last evidence for or against it: time is added up from here. It does not move while the condition of
-   * a firing alert is met.
-   */
-  readonly evidenceAt: Instant;
-  /** The time at which it began to fire; 0 while pending. */
-  readonly firedAt: Instant;
-  /** firing: since when its condition is not met; undefined while it is. */
-  readonly clearedAt?: Instant | undefined;
-  /** Since when its rule does not apply, as its subject is outside its schedule. */
-  readonly pausedAt?: Instant | undefined;
-  /** For how long sweeps have said nothing for or against it, pauses not counted, ms. */
-  readonly unknownMs?: number | undefined;
-  /** The condition that was last met, where that is known: the rule may have been changed since. */
-  readonly met?: string | undefined;
-  /** Frozen from pending until resolved. */
-  readonly labels: Labels;
-  readonly shops?: Described["shops"];
-  readonly recipients?: Described["recipients"];
-  readonly annotations: Labels;
-  readonly facts: AlertFacts;
 }
 
 /** Names and zones, as far as they are known, and what a directory says of locations. */

@@ -1,9 +1,10 @@
 /** The fleet's series, rendered from a snapshot in slices: it yields at least every ROWS_PER_STEP rows. */
+
 import type { Labels } from "../health/alert.ts";
+import type { AlertState } from "../health/alert-machine.ts";
 import type { Rule } from "../health/model.ts";
 import type { RecordingStatus } from "../health/recording.ts";
 import {
-  type AlertState,
   type FleetSnapshot,
   type Inventory,
   type RecordingState,

@@ -1,7 +1,8 @@
 /** The counts of one shard: read, stored, assessed; then those of the fleet are judged. */
 
 import type { Config } from "../config/config.ts";
-import type { Attempt, Rule } from "../health/model.ts";
+import type { Attempt } from "../health/attempt.ts";
+import type { Rule } from "../health/model.ts";
 import type { Instant } from "../lib/clock.ts";
 import { keptFor } from "../lib/kept.ts";
 import type { Service } from "../service/service.ts";

@@ -1,7 +1,8 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
+import { attemptsOf } from "../health/attempt.ts";
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
-import { attemptsOf, type Evidence } from "../health/evidence.ts";
+import type { Evidence } from "../health/evidence.ts";
 import { selfAlertsOf } from "../health/known-alerts.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Inventory } from "../health/shard-state.ts";

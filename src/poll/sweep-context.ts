@@ -2,10 +2,11 @@
  * What is stored of the recordings of a sweep beside their own shard: names, other shards that list them or had them before
  * they moved here, and alerts.
  */
+
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Alert } from "../health/alert.ts";
+import type { Attempt } from "../health/attempt.ts";
 import { firingIn, recordingOf, shardOfAlerts } from "../health/known-alerts.ts";
-import type { Attempt } from "../health/model.ts";
 import type { Reading } from "../health/recording.ts";
 import { allowedGapMs } from "../health/rhythm.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";

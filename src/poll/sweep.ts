@@ -2,7 +2,8 @@
 
 import { createRepeats } from "../alerting/repeats.ts";
 import type { Config } from "../config/config.ts";
-import { areSegmentsBelieved, type Presence, presenceOf, segmentsOf } from "../health/absence.ts";
+import { presenceOf, segmentsOf } from "../health/attempt.ts";
+import { areSegmentsBelieved, type Presence } from "../health/belief.ts";
 import type { CountsLookup } from "../health/counts.ts";
 import type { Decision, Evaluation } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";

@@ -1,5 +1,6 @@
 /** The age of the evidence of the fleet, by the attempts that all replicas share. */
-import { ageOf, attemptsOf, type Evidence, type EvidenceMoment, fleetEvidence } from "../health/evidence.ts";
+import { attemptsOf } from "../health/attempt.ts";
+import { ageOf, type Evidence, type EvidenceMoment, fleetEvidence } from "../health/evidence.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "./store.ts";

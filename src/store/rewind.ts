@@ -6,7 +6,7 @@
 import type { Redis } from "ioredis";
 import { rewound, rewoundInstant, rewoundTime } from "../alerting/group.ts";
 import type { NotificationLogEntry } from "../alerting/model.ts";
-import type { Attempt } from "../health/model.ts";
+import type { Attempt } from "../health/attempt.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { destined, GroupWork } from "./group-work.ts";

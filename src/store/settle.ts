@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { type GroupHead, isKept, mayHaveSent, postponed, served } from "../alerting/group.ts";
 import type { Conversation, NotificationLogEntry, Suppression } from "../alerting/model.ts";
-import type { Attempt } from "../health/model.ts";
+import type { Attempt } from "../health/attempt.ts";
 import type { Instant } from "../lib/clock.ts";
 import { acceptedWrites, FAILURE_KEPT_MS, failedWrites } from "./backoff.ts";
 import type { Intent } from "./claim.ts";

@@ -2,8 +2,9 @@
  * A shard as the fields of a hash: one for each location with what is cold of its recordings, written when that changed;
  * `d`, what is hot of all of them, written with every sweep; `c`, the version of the cold state that `d` follows.
  */
+import type { AlertStates } from "../health/alert-machine.ts";
 import { byId, type ShardPatch } from "../health/shard-patch.ts";
-import type { AlertStates, ColdState, LocationState, RecordingState, ShardState } from "../health/shard-state.ts";
+import type { ColdState, LocationState, RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 

@@ -5,7 +5,8 @@ import {
   countUnsettled,
   decideColdStart,
 } from "../../src/alerting/cold-start.ts";
-import type { AlertState, ShardState } from "../../src/health/shard-state.ts";
+import type { AlertState } from "../../src/health/alert-machine.ts";
+import type { ShardState } from "../../src/health/shard-state.ts";
 import { firing, over, T0 } from "../store/fixtures.ts";
 import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 

@@ -3,11 +3,11 @@
 import fc from "fast-check";
 import { createInhibitor } from "../../src/alerting/inhibit.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import type { AlertStates } from "../../src/health/alert-machine.ts";
 import { evaluateGroups } from "../../src/health/evaluate-groups.ts";
 import type { Outcomes } from "../../src/health/evaluation.ts";
 import type { ShardGroups } from "../../src/health/group-counts.ts";
 import type { Rule } from "../../src/health/model.ts";
-import type { AlertStates } from "../../src/health/shard-state.ts";
 import { configOf, receivers, service } from "../config/text.ts";
 import { INTERVAL, reading, recording, START, Story } from "../health/shard-history.ts";
 

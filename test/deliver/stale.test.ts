@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createStaleness } from "../../src/deliver/stale.ts";
-import type { Attempt } from "../../src/health/model.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import { firing, HOUR, over, T0 } from "../store/fixtures.ts";
 import { aRecording } from "../support/fixtures.ts";
 

@@ -6,20 +6,21 @@ import { type Progress, step } from "../../src/health/alert-machine.ts";
  * that fires, since when its condition is not met.
  */
 function progressOf(text: string): Progress | undefined {
-  const [, state, elapsedMs, evidenceAt, clearedAt] =
+  const [, state, elapsedMs, evidenceAt, clearingSince] =
     /^(pending|firing) (\d+) at (\d+)(?: since (\d+))?$/.exec(text) ?? [];
   if (state !== "pending" && state !== "firing") return undefined;
   const firedAt = state === "firing" ? 1_000 : 0;
-  const cleared = clearedAt === undefined ? {} : { clearedAt: Number(clearedAt) };
+  const cleared = clearingSince === undefined ? {} : { clearingSince: Number(clearingSince) };
   return { state, elapsedMs: Number(elapsedMs), evidenceAt: Number(evidenceAt), firedAt, ...cleared };
 }
 
 function shown(result: ReturnType<typeof step>, previous: Progress | undefined): string {
-  if (!("progress" in result)) return "clearedAt" in result ? `resolved since ${result.clearedAt}` : result.outcome;
-  const { state, elapsedMs, evidenceAt, firedAt, clearedAt } = result.progress;
+  if (!("progress" in result))
+    return "clearingSince" in result ? `resolved since ${result.clearingSince}` : result.outcome;
+  const { state, elapsedMs, evidenceAt, firedAt, clearingSince } = result.progress;
   const began = previous?.state === "firing" ? 1_000 : evidenceAt;
   expect(firedAt).toBe(state === "firing" ? began : 0);
-  const since = clearedAt === undefined ? "" : ` since ${clearedAt}`;
+  const since = clearingSince === undefined ? "" : ` since ${clearingSince}`;
   return `${result.outcome}: ${state} ${elapsedMs} at ${evidenceAt}${since}`;
 }
 

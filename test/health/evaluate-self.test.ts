@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Attempt } from "../../src/health/attempt.ts";
 import type { IntegrationHealth, SelfEvidence } from "../../src/health/evaluate-self.ts";
-import type { Attempt, Rule } from "../../src/health/model.ts";
+import type { Rule } from "../../src/health/model.ts";
 import { FleetStory } from "./fleet-story.ts";
 import { INTERVAL, MINUTE, rule, START } from "./shard-history.ts";
 

@@ -1,5 +1,6 @@
+import type { Attempt } from "../../src/health/attempt.ts";
 import { evaluateSelf, type SelfAlertState, type SelfEvidence } from "../../src/health/evaluate-self.ts";
-import type { Attempt, Rule } from "../../src/health/model.ts";
+import type { Rule } from "../../src/health/model.ts";
 import { deepFreeze, INTERVAL, MINUTE, START } from "./shard-history.ts";
 
 /** Ticks of the fleet's judge: each says how asking went just now. */

@@ -148,6 +148,27 @@ test("every alert begins and ends in turn, and what has begun and not ended is w
   );
 });
 
+test("a recording is as it was last read, whatever else a sweep says of it", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const story = new Story(...RULES);
+      story.locationIds = ["L1", "L2"];
+      for (const one of events) {
+        const before = story.state.recordings;
+        apply(story, one);
+        if (one.kind !== "sweep") continue;
+        for (const [id, after] of story.state.recordings) {
+          const rows = one.readings.filter(({ recordingId }) => recordingId === id);
+          const good = rows.filter(({ status }) => status !== "unknown");
+          const { readAt = 0, lastSeenAt, averageQuality } = before.get(id) ?? {};
+          if (good.length === 0) expect(after).toMatchObject({ readAt, lastSeenAt, averageQuality });
+          else if (good.length === rows.length) expect(after.readAt).toBe(story.now);
+        }
+      }
+    }),
+  );
+});
+
 test("after enough calm nothing fires and nothing is pending", () => {
   fc.assert(
     fc.property(stories, (events) => {

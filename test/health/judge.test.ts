@@ -127,14 +127,14 @@ describe("being blind", () => {
     ["whose status nobody knows", { a: "unknown" } as const, {}],
     ["whose row cannot be read", {}, { unreadable: ["a"] }],
   ])(
-    "an alert of a recording %s goes on while it is in each answer, and waits a day once it is not",
+    "an alert of a recording %s goes on while it is in each answer, and until it is forgotten once it is not",
     (_, rows, more) => {
       const story = new Story(offlineRule());
       story.forgetAfterMs = 72 * HOUR;
       expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
       for (let i = 0; i < 300; i++) expect(story.sweep(rows, more, 10 * MINUTE)).toEqual([]);
-      expect(story.sweep({})).toEqual([]);
-      expect(story.alertState("a", "RecordingOffline")?.unknownMs).toBe(INTERVAL);
+      expect(story.sweepFor(71 * HOUR, {})).toEqual([]);
+      expect(story.sweepFor(HOUR, {})).toEqual([`resolved ${KEY} no_longer_watched`]);
     },
   );
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Attempt } from "../../src/health/model.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import { lateMs } from "../../src/health/rhythm.ts";
 import { FleetStory } from "./fleet-story.ts";
 import { HOUR, INTERVAL, MINUTE, offlineRule, rule, START, Story } from "./shard-history.ts";

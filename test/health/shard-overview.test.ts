@@ -71,6 +71,8 @@ test("a fleet joined from overviews counts every recording as its state does, wh
         expect(fleet.locations.get(id)?.counts ?? noCounts()).toEqual(here);
       }
       expect(fleet.counts).toEqual(counts);
+      const readAt = Math.max(0, ...[...after.recordings.values()].map((one) => one.readAt));
+      expect(fleet.readAt).toBe(readAt || undefined);
       expect(fleet.locations.get("empty")).toEqual({ id: "empty", shard: 7, counts: noCounts() });
     }),
   );

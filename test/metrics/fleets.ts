@@ -1,6 +1,7 @@
 /** Fleets for tests: small ones by their recordings, large ones by number. */
+import type { AlertState } from "../../src/health/alert-machine.ts";
 import type { Location, Recording } from "../../src/health/recording.ts";
-import type { AlertState, FleetSnapshot, RecordingState, ShardState } from "../../src/health/shard-state.ts";
+import type { FleetSnapshot, RecordingState, ShardState } from "../../src/health/shard-state.ts";
 import type { KnownLabels } from "../../src/metrics/metrics.ts";
 import { anAlertState, aRecording, aRecordingState } from "../support/fixtures.ts";
 

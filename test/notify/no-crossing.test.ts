@@ -44,7 +44,7 @@ test("no figure is shown on the other side of its threshold, in messages, mail, 
       const [begun] = see(below / 2);
       see(at(clearAbove));
       const state = story.alertState("a", own().id);
-      const side = state && state.clearedAt === undefined ? "below" : "reached";
+      const side = state && state.clearingSince === undefined ? "below" : "reached";
       for (const text of figuresOf({ ...begun, ...state, state: "firing" } as Alert))
         expectSide(text, clearAbove, side);
     }),

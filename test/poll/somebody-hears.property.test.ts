@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { attemptsOf } from "../../src/health/attempt.ts";
 import { evaluateSelf, type SelfAlertState } from "../../src/health/evaluate-self.ts";
-import { attemptsOf, fleetEvidence } from "../../src/health/evidence.ts";
+import { fleetEvidence } from "../../src/health/evidence.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
 import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
 import { HOUR, INTERVAL, MINUTE, missingRule, offlineRule, rule, START } from "../health/shard-history.ts";

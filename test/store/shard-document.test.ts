@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AlertState, RecordingState, ShardState } from "../../src/health/shard-state.ts";
+import type { AlertState } from "../../src/health/alert-machine.ts";
+import type { RecordingState, ShardState } from "../../src/health/shard-state.ts";
 import { decodeHot, decodeShard, encodeSweep } from "../../src/store/shard-document.ts";
 import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 import { fieldsOf, hashAfter, storedAgain } from "../support/shard-hash.ts";

@@ -1,8 +1,10 @@
 /** Values of the domain for tests: complete ones, with what matters to the test passed as changes. */
+
 import type { Silence } from "../../src/alerting/silence.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import type { AlertState } from "../../src/health/alert-machine.ts";
 import type { Recording, UptimeBucket } from "../../src/health/recording.ts";
-import type { AlertState, RecordingState } from "../../src/health/shard-state.ts";
+import type { RecordingState } from "../../src/health/shard-state.ts";
 import type { StoredEpisode } from "../../src/store/episodes.ts";
 
 /**

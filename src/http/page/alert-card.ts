@@ -1,11 +1,12 @@
 /** One alert in full, with its buttons. */
+
 import { isUndoable } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Suppression } from "../../alerting/model.ts";
 import { matchersOf } from "../../alerting/prepared-silence.ts";
 import type { Alert } from "../../health/alert.ts";
-import type { AlertState } from "../../health/shard-state.ts";
+import type { AlertState } from "../../health/alert-machine.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";

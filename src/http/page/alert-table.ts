@@ -15,7 +15,7 @@ import {
   type SubjectKind,
   sharedOutages,
 } from "../../health/alert.ts";
-import type { AlertState } from "../../health/shard-state.ts";
+import type { AlertState } from "../../health/alert-machine.ts";
 import { guiltyFactor } from "../../health/uptime.ts";
 import { count, nameOf, nameWithin, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";

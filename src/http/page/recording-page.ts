@@ -1,11 +1,12 @@
 /** `GET /recordings/{id}`: one recording, its alerts and its history. */
 
 import { alertKey, type SubjectKind } from "../../health/alert.ts";
+import type { AlertStates } from "../../health/alert-machine.ts";
 import { contactLine } from "../../health/directory.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
-import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";

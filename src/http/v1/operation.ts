@@ -4,7 +4,7 @@ import type { StoredAcknowledgement } from "../../alerting/acknowledgement.ts";
 import { attentions, attentionTo } from "../../alerting/attention.ts";
 import type { AuditOrigin } from "../../alerting/audit.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import type { AlertState, AlertStates } from "../../health/shard-state.ts";
+import type { AlertState, AlertStates } from "../../health/alert-machine.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import type { Scope } from "../principal.ts";
 import { isoTime } from "../query.ts";
