@@ -5,9 +5,9 @@ import { count } from "../lib/format.ts";
 /** The ways in which an alert is handled, or needs nobody; in the order they are named where several apply. */
 export const attentions = [
   "silenced",
-  "inhibited",
   "acknowledged",
   "maintenance",
+  "inhibited",
   "muted",
   "paused",
   "needed",
@@ -24,12 +24,12 @@ export interface Suppressors {
   readonly isPaused?: boolean | undefined;
 }
 
-/** An alert that is inhibited is suppressed by another one, and is not counted with those that need somebody. */
+/** What people did comes before what another alert explains, which changes with that one. */
 export function attentionOf(of: Suppressors): Attention {
   if (of.silencedBy?.length) return "silenced";
-  if (of.inhibitedBy?.length) return "inhibited";
   if (of.acknowledgement) return "acknowledged";
   if (of.maintenance) return "maintenance";
+  if (of.inhibitedBy?.length) return "inhibited";
   if (of.mutedBy?.length) return "muted";
   return of.isPaused ? "paused" : "needed";
 }

@@ -1,8 +1,6 @@
 /** Documents: what people read of a message, which each channel renders with its own markup and limits. */
 import { count } from "../lib/format.ts";
-
-/** The colour of a document. `recovered`: everything has recovered; alerts that ended otherwise are `info`. */
-export type Tone = "critical" | "warning" | "info" | "recovered";
+import type { Tone } from "./tone.ts";
 
 export type Link = { readonly label: string; readonly url: string };
 

@@ -13,6 +13,7 @@ import type { Episode, Incident } from "./incident.ts";
 import { type IncidentNames, incidentPlaces, incidentTitle } from "./incident-words.ts";
 import { formatMatcher, matchesAll } from "./matcher.ts";
 import { type Silence, silenceState } from "./silence.ts";
+import { severityTone, worstTone } from "./tone.ts";
 
 /** What somebody wrote for the next shift. */
 export interface ShiftNote {
@@ -54,7 +55,7 @@ export function handoverOf(shift: Shift): Document {
     Incident[],
     Incident[],
   ];
-  const free = open.filter((one) => !latestOf(one.episodes, shift.acknowledgements)).length;
+  const free = open.filter((one) => !latestOf(one.episodes, shift.acknowledgements));
   const ending = silences
     .filter((one) => silenceState(one, now) === "active" && one.endsAt - now <= DAY_MS)
     .sort((a, b) => a.endsAt - b.endsAt);
@@ -65,8 +66,11 @@ export function handoverOf(shift: Shift): Document {
   ];
   return {
     title: `Handover ${times.between(within.from, within.to, timezone)}: ${count(open.length)} open, ${count(over.length)} over`,
-    tone: free > 0 ? "warning" : open.length > 0 ? "info" : "recovered",
-    lead: [leadOf(open.length, free)],
+    tone: worstTone([
+      ...free.flatMap(({ episodes }) => episodes.filter(({ endsAt }) => !endsAt).map(severityTone)),
+      ...open.map(() => "info" as const),
+    ]),
+    lead: [leadOf(open.length, free.length)],
     sections: [
       sectionOf(
         "Notes of the shift",

@@ -13,13 +13,11 @@ import { span, type Times } from "../lib/when.ts";
 import { handledPhrase, neededPhrase } from "./attention.ts";
 import { namedOnce } from "./extent.ts";
 import { type Overview, occurring } from "./overview.ts";
+import { countsTone, type Tone, worstTone } from "./tone.ts";
 import { phraseOf } from "./words.ts";
 
-/** Summary of the shown state; `unknown` is not good. */
-export type Mood = "bad" | "unknown" | "warn" | "good";
-
 export interface FleetHeadline {
-  readonly mood: Mood;
+  readonly tone: Tone;
   /** Without a full stop. */
   readonly sentence: string;
   /** Further sentences that qualify the first. */
@@ -27,6 +25,8 @@ export interface FleetHeadline {
   /** For the browser's tab: the count first. */
   readonly title: string;
 }
+
+type Shown = Pick<FleetOverview, "counts" | "evidence">;
 
 /** The headline of a fleet at a moment, whose times are in the zones of its alerts. */
 export function headlineOf(board: Overview, fleet: FleetOverview, times: Times): FleetHeadline {
@@ -38,17 +38,17 @@ export function headlineOf(board: Overview, fleet: FleetOverview, times: Times):
   const sentence = [unknownPhrase(counts), needed].filter((phrase) => phrase !== "").join("; ");
   if (total === 0) {
     const aside = "No reading of any recording has arrived: the status is unknown, not good.";
-    return { mood: "unknown", sentence, asides: [aside], title: "? No recording known" };
+    return { tone: "unknown", sentence, asides: [aside], title: "? No recording known" };
   }
   if (counts.unknown === total) {
     const asides = [lastReading(readAt, fleet.now)];
-    return { mood: "bad", sentence, asides, title: `? All unknown, ${counted(total, "recording")}` };
+    return { tone: "critical", sentence, asides, title: `? All unknown, ${counted(total, "recording")}` };
   }
   const period = humanDuration(GAP_INTERVALS * fleet.statusIntervalMs);
   const unknown = `Unknown: no good reading for ${period} or longer. They may be offline.`;
   const short = board.needed.length === 0 ? statusPhrase(counts) : shortPhrase(board);
   return {
-    mood: moodOfAll(counts, board, evidence),
+    tone: fleetTone(board, fleet),
     sentence: sentence || calmSentence(counts, total, evidence),
     asides: [...also, ...(counts.unknown > 0 ? [unknown] : []), ...unreadAsides(evidence)],
     title: short || (isWhole(evidence) ? "All online" : "? Not all is read"),
@@ -80,10 +80,7 @@ function neededSentence(board: Overview, times: Times): string {
 }
 
 /** `2 need attention: 1 location offline, 1 recording degraded; 1 silenced`, for the command line. */
-export function overviewPhrase(
-  overview: Overview,
-  { counts, evidence }: Pick<FleetOverview, "counts" | "evidence">,
-): string {
+export function overviewPhrase(overview: Overview, { counts, evidence }: Shown): string {
   const { needed } = overview;
   const unknown = unknownPhrase(counts);
   const none = unknown === "" ? neededPhrase(0) : "";
@@ -129,11 +126,10 @@ function statusPhrase(counts: StatusCounts): string {
   return statuses.map((status) => `${count(counts[status])} ${status}`).join(", ");
 }
 
-function moodOfAll(counts: StatusCounts, { needed }: Overview, evidence: Evidence | undefined): Mood {
-  const isSevere = needed.some(({ labels: { severity } }) => severity === "critical" || severity === "error");
-  if (isSevere) return "bad";
-  if (needed.length > 0 || counts.offline > 0 || counts.degraded > 0) return "warn";
-  return counts.unknown > 0 || !isWhole(evidence) ? "unknown" : "good";
+/** The tone of a fleet: of its worst alert and its worst status; of what was not read, nothing is known. */
+export function fleetTone({ tone }: Pick<Overview, "tone">, { counts, evidence }: Shown): Tone {
+  if (counts.unknown > 0 && counts.unknown === totalOf(counts)) return "critical";
+  return worstTone([tone, countsTone(counts), ...(isWhole(evidence) ? [] : ["unknown" as const])]);
 }
 
 /** True where everything was read in time: only then is all well. */

@@ -20,6 +20,7 @@ export interface Episode {
   readonly subject: Subject;
   readonly alertname?: string | undefined;
   readonly problem?: ProblemKind | undefined;
+  readonly severity?: string | undefined;
   readonly locationId?: string | undefined;
   /** The values of the labels that recordings of several locations share. */
   readonly groups?: Readonly<Partial<Record<GroupLabel, string | undefined>>> | undefined;
@@ -39,6 +40,7 @@ export function episodeOf({ id, subject, labels, facts, startsAt, endsAt }: Aler
     subject,
     alertname: labels.alertname,
     problem,
+    severity: labels.severity,
     locationId: labels.location_id,
     groups,
     offline: offline || undefined,

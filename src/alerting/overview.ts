@@ -9,7 +9,7 @@ import { type Attention, attentions, attentionTo, isOfLenswatch, type Suppressor
 import { groupSizes } from "./group-sizes.ts";
 import { type Episode, episodeOf, findIncident, type Incident, incidentsOf } from "./incident.ts";
 import { type SharedCause, sharedCause } from "./incident-cause.ts";
-import { severityRank } from "./words.ts";
+import { breadths, countsTone, type Rated, severityRank, type Tone, toneOf, tones, worstTone } from "./tone.ts";
 
 /** The fleet, its firing alerts, and by their `key` what suppresses them. */
 export interface Seen {
@@ -36,6 +36,8 @@ export interface Overview {
   /** The entry of most alerts, where it has several. */
   readonly lead: OverviewEntry | undefined;
   readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
+  /** Of all alerts. */
+  readonly tone: Tone;
 }
 
 export function overviewOf(seen: Seen): Overview {
@@ -45,7 +47,7 @@ export function overviewOf(seen: Seen): Overview {
   by.delete("needed");
   const entries = entriesOf(needed, seen);
   const [lead] = entries.filter(({ alerts }) => alerts.length > 1).sort((a, b) => b.alerts.length - a.alerts.length);
-  return { needed, entries, lead, handled: by };
+  return { needed, entries, lead, handled: by, tone: toneOf(ratedIn(seen, seen.alerts)) };
 }
 
 /** The incidents of these alerts, with what explains each. */
@@ -84,10 +86,8 @@ export function entrySortKey({ alerts }: OverviewEntry): string {
 /** The key of an alert: by severity, then alerts of more recordings before alerts of fewer, then the newest. */
 export function alertSortKey({ labels, subject, startsAt, id }: Alert): string {
   const newest = String(Number.MAX_SAFE_INTEGER - startsAt).padStart(16, "0");
-  return sortKey(`${severityRank(labels)}${BREADTH[subject.kind]}${newest}`, [], id);
+  return sortKey(`${severityRank(labels)}${breadths[subject.kind]}${newest}`, [], id);
 }
-
-const BREADTH = { service: 0, integration: 1, group: 2, location: 3, recording: 4, external: 5, directory: 6 } as const;
 
 /** Alerts of an incident that are acknowledged or silenced in one request. */
 export const MOST_AT_ONCE = 2_000;
@@ -100,51 +100,48 @@ export function alertsMeant(id: string, seenAt: Instant, seen: Seen): readonly A
     .slice(0, MOST_AT_ONCE);
 }
 
+/** The alerts of a location and its recordings: how many need somebody, and how bad they are. */
+interface LocationAlerts {
+  readonly needed: number;
+  readonly tone: Tone;
+}
+
 export interface LocationSummary extends LocationOverview {
   readonly name: string;
   /** The organisation of one of its recordings; empty where it is not known, or all are of one. */
   readonly organisation: string;
-  /** The given alerts that are of the location and its recordings. */
-  readonly firing: number;
+  readonly needed: number;
+  /** Of its worst alert and its worst status. */
+  readonly tone: Tone;
 }
 
-/** Alerts by location id; those of no location under an empty one. */
-export function firingBy(alerts: readonly Alert[]): ReadonlyMap<string, number> {
-  const firing = new Map<string, number>();
-  for (const { labels } of alerts) {
-    const id = labels.location_id ?? "";
-    firing.set(id, (firing.get(id) ?? 0) + 1);
-  }
-  return firing;
+/** The alerts by location id; those of no location under an empty one. */
+export function alertsByLocation(seen: Pick<Seen, "alerts" | "suppressed">): ReadonlyMap<string, LocationAlerts> {
+  const by = Map.groupBy(ratedIn(seen, seen.alerts), ([{ labels }]) => labels.location_id ?? "");
+  const needs = (rated: readonly Rated[]) => rated.filter(([, attention]) => attention === "needed").length;
+  return new Map([...by].map(([id, rated]) => [id, { needed: needs(rated), tone: toneOf(rated) }]));
+}
+
+/** These alerts, with what suppresses them. */
+export function ratedIn(seen: Pick<Seen, "suppressed">, alerts: readonly Alert[]): Rated[] {
+  return alerts.map((alert) => [alert, attentionIn(seen, alert)]);
 }
 
 export function summaryOf(
   location: LocationOverview,
   { inventory }: Pick<FleetOverview, "inventory">,
-  firing: ReadonlyMap<string, number>,
+  alerts: ReadonlyMap<string, LocationAlerts>,
 ): LocationSummary {
-  const { id } = location;
-  const name = inventory.location(id)?.name || id;
-  return { ...location, name, organisation: inventory.organisationAt(id), firing: firing.get(id) ?? 0 };
+  const { id, counts } = location;
+  const { needed = 0, tone = "good" } = alerts.get(id) ?? {};
+  const [name, organisation] = [inventory.location(id)?.name || id, inventory.organisationAt(id)];
+  return { ...location, name, organisation, needed, tone: worstTone([tone, countsTone(counts)]) };
 }
 
-/** The standings of a location, the worst first: its worst status; `alerts` where all are online and yet something fires. */
-export const standings = ["offline", "unknown", "degraded", "alerts", "empty", "online"] as const;
-export type Standing = (typeof standings)[number];
-
-export function standingOf({ counts, firing }: LocationSummary): Standing {
-  const [worst] = occurring(counts);
-  if (worst !== "online" && worst !== undefined) return worst;
-  return firing > 0 ? "alerts" : (worst ?? "empty");
-}
-
-/** The key of a location: by standing, then by the share of its recordings with that status. */
-export function locationSortKey(location: LocationSummary): string {
-  const standing = standingOf(location);
-  const worst = standing === "alerts" || standing === "empty" ? "online" : standing;
-  const share = location.counts[worst] / Math.max(1, totalOf(location.counts));
-  const better = String(Math.round((1 - share) * 1000)).padStart(4, "0");
-  return sortKey(`${standings.indexOf(standing)}${better}`, [location.name], location.id);
+/** The key of a location: by how bad it is, then by the share of its recordings that are online. */
+export function locationSortKey({ id, name, tone, counts }: LocationSummary): string {
+  const online = String(Math.round((1000 * counts.online) / Math.max(1, totalOf(counts)))).padStart(4, "0");
+  return sortKey(`${tones.indexOf(tone)}${online}`, [name], id);
 }
 
 /** The statuses that occur, the worst first. */

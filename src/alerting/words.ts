@@ -4,12 +4,12 @@ import {
   groupLabels,
   groupNouns,
   groupOfSubject,
-  type Labels,
   recordingProblems,
   sharedOutages,
 } from "../health/alert.ts";
 import { count, counted, nameOf } from "../lib/format.ts";
 import { areMixed, extentOf, extentPhrase, isOutage } from "./extent.ts";
+import { severityRank } from "./tone.ts";
 
 export type Described = Pick<Alert, "subject" | "labels" | "facts">;
 
@@ -91,14 +91,6 @@ export function nounOf({ subject, labels }: Described): string {
   return subject.kind === "external" ? `${nameOf(labels.alertname ?? "", "unnamed")} alert` : subject.kind;
 }
 
-const SEVERITIES: readonly string[] = ["critical", "error", "warning", "info"];
-
-/** 0 for critical; the highest for a severity that is none of the usual ones. */
-export function severityRank({ severity = "" }: Labels): number {
-  const rank = SEVERITIES.indexOf(severity);
-  return rank < 0 ? SEVERITIES.length : rank;
-}
-
 const KINDS_NAMED = 3;
 
 interface PhraseOptions<A> {
@@ -124,7 +116,7 @@ export function phraseOf<A extends Described>(alerts: readonly A[], options: Phr
 
 function kindsPhrase<A extends Described>(alerts: readonly A[], { still = false, single }: PhraseOptions<A>): string {
   const kinds = [...Map.groupBy(alerts, (alert) => nounOf(alert) + afterName(alert)).values()].flatMap((of) => {
-    const rank = of.reduce((least, { labels }) => Math.min(least, severityRank(labels)), SEVERITIES.length);
+    const rank = of.reduce((least, { labels }) => Math.min(least, severityRank(labels)), Number.POSITIVE_INFINITY);
     return of[0] ? [{ first: of[0], rank, subjects: sizeOf(of) }] : [];
   });
   kinds.sort((a, b) => a.rank - b.rank || b.subjects - a.subjects);

@@ -1,6 +1,7 @@
 /** `status`: the fleet, or its alerts, as a running daemon sees them. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
+import { looks, statusTones } from "../alerting/tone.ts";
 import { groupNouns } from "../health/alert.ts";
 import { recordingStatuses, worstFirst } from "../health/recording.ts";
 import { ApiOverview } from "../http/v1/overview.ts";
@@ -119,9 +120,11 @@ async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, 
 const MOST_CAUSES = 3;
 
 /** The headline of the status page, and what explains the worst incidents, a line each. */
-function boardText({ headline, incidents }: Overview): string {
+function boardText({ headline, tone, incidents }: Overview): string {
   const explained = incidents.flatMap(({ title, cause }) => (cause ? [`${title}: ${cause.text}.`] : []));
-  return [`${headline}.`, ...explained.slice(0, MOST_CAUSES)].map((line) => `${nameOf(line, "", 300)}\n`).join("");
+  return [`${looks[tone].mark} ${headline}.`, ...explained.slice(0, MOST_CAUSES)]
+    .map((line) => `${nameOf(line, "", 300)}\n`)
+    .join("");
 }
 
 /** `Leeds · 3 offline · LocationOffline for 3 m`; of an alert about no location, `ServiceUnreachable for 3 m`. */
@@ -174,7 +177,7 @@ function asCsv(rows: readonly ApiRecording[]): string {
 
 const columnsAt = (now: Instant, at: Written): readonly TableColumn<ApiRecording>[] => [
   { head: "RECORDING", cell: ({ recording, location }) => nameWithin(recording, location), wraps: true },
-  { head: "STATUS", cell: ({ status }) => status, style: ({ status }) => STYLES[status] },
+  { head: "STATUS", cell: ({ status }) => status, style: ({ status }) => looks[statusTones[status]].terminal },
   { head: "FOR", cell: ({ since }) => ageText(since, now) },
   { head: "QUALITY", cell: ({ averageQuality }) => ratio(averageQuality), align: "right", canDrop: true },
   { head: "UPTIME 24 H", cell: ({ overallUptime24h }) => ratio(overallUptime24h), align: "right", canDrop: true },
@@ -182,8 +185,6 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ApiRecording
 ];
 
 const ratio = (value: number | null) => percent(value ?? undefined) || "–";
-
-const STYLES = { online: "green", degraded: "yellow", offline: "red", unknown: "magenta" } as const;
 
 /** `RecordingOffline [silenced]`; in brackets where it is pending. */
 function alertText({ alertname, attention, acknowledgement }: ApiRecording["alerts"][number], at: Written): string {

@@ -32,9 +32,9 @@ async function send(asked, control) {
   try {
     const headers = { "content-type": "application/json" };
     const response = await fetch("/press", { method: "POST", headers, body: JSON.stringify(asked) });
-    live.textContent = response.ok ? "live" : `⚠ ${await response.text()}`;
+    live.textContent = response.ok ? "live" : `Not live: ${await response.text()}`;
   } catch {
-    live.textContent = "⚠ the demo cannot be reached";
+    live.textContent = "Not live: the demo cannot be reached";
   }
   control.disabled = false;
 }

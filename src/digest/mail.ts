@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Document } from "../alerting/document.ts";
+import { looks, tones } from "../alerting/tone.ts";
 import { html } from "../lib/markup.ts";
 import { createYielder } from "../lib/yield.ts";
 import type { Digest } from "./digest.ts";
@@ -25,6 +26,13 @@ const MOST_SHOWN = 60;
 /** The colour of links in digest.css, for the link that is added after the styles. */
 const LINK_COLOUR = "#1a66b8";
 
+const TONES = tones
+  .map(
+    (tone) =>
+      `.top-${tone} { border-top: 5px solid ${looks[tone].colour} } .dot-${tone} { color: ${looks[tone].colour} }`,
+  )
+  .join("\n");
+
 /**
  * Renders as many recordings as fit in `MAX_BYTES`: all are counted, those with most downtime are named.
  */
@@ -37,7 +45,7 @@ export async function renderDigest(digest: Digest, frame: DigestFrame) {
     const view = viewOf(digest, frame, limit);
     const page = renderDigestHtml(view, embedded);
     const options = { applyStyleTags: false, removeStyleTags: false };
-    return { html: juice.inlineContent(page, styles, options), text: renderDigestText(view) };
+    return { html: juice.inlineContent(page, styles + TONES, options), text: renderDigestText(view) };
   };
   const maybeYield = createYielder();
   let limit = MOST_SHOWN;

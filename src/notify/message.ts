@@ -1,9 +1,12 @@
 /** The document of a notification, the same for all channels. */
 
-import type { Document, Section, Tone } from "../alerting/document.ts";
+import { isAcknowledged } from "../alerting/acknowledgement.ts";
+import type { Attention } from "../alerting/attention.ts";
+import type { Document, Section } from "../alerting/document.ts";
 import { MOST_NAMED, namedOnce } from "../alerting/extent.ts";
 import { causePhrase } from "../alerting/incident-cause.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/model.ts";
+import { looks, type Tone, toneOf } from "../alerting/tone.ts";
 import { wordsOf } from "../alerting/words.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
@@ -28,7 +31,7 @@ export function messageOf(notification: Notification, limit: number): Document {
   const { externalUrl } = notification;
   const notes = sharedNotes(notification, limit);
   const isOwn = (note: string) => !notes.includes(note);
-  const tone = toneOf(notification);
+  const tone = toneIn(notification);
   const overview = externalUrl === undefined ? [] : [overviewLink(externalUrl)];
   return {
     title: cut(`${signOf(tone, notification)} ${titleOf(notification)}`, TITLE_LENGTH),
@@ -43,26 +46,27 @@ export function messageOf(notification: Notification, limit: number): Document {
   };
 }
 
-/** A reader without colours, or of another severity's name, reads a word: `🔵 sev2:`. */
-function signOf(tone: Tone, { reason, firing, resolved }: Notification): string {
-  if (tone === "info" && firing.length === 0 && resolved.length > 0) return "⚪";
+/** A reader without colours, or of another severity's name, reads a word: `sev2:`. */
+function signOf(tone: Tone, { reason, firing }: Notification): string {
   const { severity = "" } = firing[0]?.labels ?? {};
   const isNamed = ["", "info", "none", "warning", "warn", "critical"].includes(severity.toLowerCase());
   const isAll = reason !== "test" && firing.every(({ labels }) => labels.severity === severity);
-  return SIGNS[tone] + (isNamed || !isAll ? "" : ` ${clean(severity, 20)}:`);
+  return looks[tone].sign + (isNamed || !isAll ? "" : ` ${clean(severity, 20)}:`);
 }
 
-const SIGNS: Readonly<Record<Tone, string>> = { critical: "🔴", warning: "🟠", info: "🔵", recovered: "✅" };
-
-/** The tone of the worst severity that still fires. */
-function toneOf({ reason, firing, resolved }: Notification): Tone {
+/** The tone of the worst alert that still fires; `good` where everything has recovered. */
+function toneIn({ reason, firing, resolved }: Notification): Tone {
   if (reason === "test") return "info";
-  if (firing.length > 0) {
-    const severities = new Set(firing.map(({ labels }) => labels.severity?.toLowerCase()));
-    if (["critical", "page", "emergency", "error"].some((severity) => severities.has(severity))) return "critical";
-    return severities.has("warning") || severities.has("warn") ? "warning" : "info";
-  }
-  return resolved.length > 0 && resolved.every(isBack) ? "recovered" : "info";
+  if (firing.length > 0) return toneOf(firing.map((alert) => [alert, attentionTo(alert)]));
+  if (resolved.length === 0) return reason === "resolved" ? "unknown" : "info";
+  return resolved.every(isBack) ? "good" : "unknown";
+}
+
+/** One that is not known to be over needs somebody all the same. */
+function attentionTo(alert: NotifiedAlert): Attention {
+  const reason = alert.suppressedBy?.reason ?? "needed";
+  if (isAcknowledged(alert)) return "acknowledged";
+  return reason === "clearing" || reason === "stale" || reason === "escalation" ? "needed" : reason;
 }
 
 function leadOf({ reason, receiver, firing, start, escalatedAfterMs, causes = [] }: Notification): string[] {

@@ -6,7 +6,7 @@
 
 import { type Document, plainText, type Row } from "../alerting/document.ts";
 import type { Notification, NotifiedAlert, PageChange } from "../alerting/model.ts";
-import { own } from "../lib/own.ts";
+import { severityRank } from "../alerting/tone.ts";
 import { cut } from "../lib/text.ts";
 import { overviewLink } from "./link.ts";
 import { messageOf } from "./message.ts";
@@ -21,19 +21,8 @@ const DETAILS_LENGTH = 100_000;
 const MOST_ENTRIES = 100;
 const MOST_LINKS = 10;
 
-type Severity = "critical" | "error" | "warning" | "info";
-
-const SEVERITIES: Readonly<Record<string, Severity>> = {
-  critical: "critical",
-  page: "critical",
-  emergency: "critical",
-  error: "error",
-  warning: "warning",
-  warn: "warning",
-  info: "info",
-  none: "info",
-};
-const WORST_FIRST: readonly Severity[] = ["critical", "error", "warning", "info"];
+/** By their rank. */
+const SEVERITIES = ["critical", "error", "warning", "info"] as const;
 
 /** The events without their routing key, in their order. `plain`: without details. */
 export function renderPagerDuty(notification: Notification, options: { sendResolved: boolean; plain?: boolean }) {
@@ -74,9 +63,9 @@ function triggerOf(notification: Notification, { plain = false }: { plain?: bool
   };
 }
 
-function worstOf(firing: readonly NotifiedAlert[]): Severity {
-  const found = new Set(firing.map(({ labels }) => own(SEVERITIES, labels.severity?.toLowerCase() ?? "") ?? "error"));
-  return WORST_FIRST.find((severity) => found.has(severity)) ?? "error";
+function worstOf(firing: readonly NotifiedAlert[]): (typeof SEVERITIES)[number] {
+  const found = new Set(firing.map(({ labels }) => SEVERITIES[severityRank(labels)] ?? "error"));
+  return SEVERITIES.find((severity) => found.has(severity)) ?? "error";
 }
 
 /** A field that has the same value for everything that fires. */

@@ -3,8 +3,9 @@
  * name becomes a link, a mention or emphasis. Teams refuses messages beyond 28 KB.
  */
 
-import { type Document, type Link, type Part, partsOf, type Tone } from "../alerting/document.ts";
+import { type Document, type Link, type Part, partsOf } from "../alerting/document.ts";
 import type { Notification } from "../alerting/model.ts";
+import { looks } from "../alerting/tone.ts";
 import { cut } from "../lib/text.ts";
 import { messageOf } from "./message.ts";
 import type { ChannelOptions, Notifier } from "./notifier.ts";
@@ -14,13 +15,6 @@ const MOST_BYTES = 27_000;
 const MOST_ENTRIES = 60;
 const MOST_ACTIONS = 4;
 const LINE_LENGTH = 500;
-
-const COLOURS: Readonly<Record<Tone, string>> = {
-  critical: "attention",
-  warning: "warning",
-  recovered: "good",
-  info: "default",
-};
 
 /** `plain`: the title and whole sentences alone. */
 export function renderTeams(notification: Notification, { plain = false }: { readonly plain?: boolean } = {}) {
@@ -41,7 +35,7 @@ function cardOf(message: Document) {
     text: cut(title, LINE_LENGTH),
     weight: "bolder",
     size: "medium",
-    color: COLOURS[tone],
+    color: looks[tone].card,
   };
   return {
     type: "message",

@@ -30,7 +30,7 @@ describe("which alerts need somebody", () => {
     [{ mutedBy: ["night"], isPaused: true }, "muted"],
     [{ mutedBy: ["night"], maintenance: { by: "stock-take" } }, "maintenance"],
     [{ acknowledgement: { author: "dana" }, mutedBy: ["night"] }, "acknowledged"],
-    [{ inhibitedBy: ["a"], acknowledgement: { author: "dana" } }, "inhibited"],
+    [{ inhibitedBy: ["a"], acknowledgement: { author: "dana" } }, "acknowledged"],
     [{ silencedBy: ["s1"], inhibitedBy: ["a"] }, "silenced"],
   ])("%j is %s", (of, attention) => {
     expect(attentionOf(of)).toBe(attention);

@@ -106,14 +106,14 @@ describeWithRedis("the demo", () => {
     await send(`${inbox}/press`, { ts, action: "why" });
     await heard(/Slack .*to you alone: Entrance · Leeds Briggate/);
     await send(`${inbox}/press`, { ts, action: "acknowledge" });
-    await heard(/Slack .*edited: 🔴 Entrance offline · Leeds Briggate — acknowledged: .*acknowledged by you/);
+    await heard(/Slack .*edited: 🔵 Entrance offline · Leeds Briggate — acknowledged: .*acknowledged by you/);
     const matching = `filter=${encodeURIComponent('location="Leeds Briggate"')}`;
     const [alert] = (await (await fetch(`${page}/api/v2/alerts?${matching}`)).json()) as { fingerprint: string }[];
     await send(`${page}/api/v1/alerts/${alert?.fingerprint}/ack`, {}, "DELETE");
     await heard(/Slack .*edited: 🔴 Entrance offline · Leeds Briggate: /);
     const silenced = { ts: rootOf("Entrance offline · Bath Southgate"), action: "silence", value: "alerts.1h" };
     await send(`${inbox}/press`, silenced);
-    await heard(/Slack .*edited: 🔴 Entrance offline · Bath Southgate — silenced: /);
+    await heard(/Slack .*edited: 🔵 Entrance offline · Bath Southgate — silenced: /);
     await send(`${control}/world`, { recording: "L1/1", status: "online" });
     await heard(/Slack .*↳ ✅ Entrance recovered · Leeds Briggate/);
     await heard(/e-mail .*✅ Entrance recovered · Leeds Briggate/);

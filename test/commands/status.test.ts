@@ -230,7 +230,7 @@ describe("--watch", () => {
     const terminal = { isTTY: true, columns: 80, rows: 6, onFrame, signal: ended.signal };
     const argv = ["status", "--watch", "0.1", "--url", address];
     expect((await lenswatch(argv, { TZ: "UTC" }, terminal)).exitCode).toBe(0);
-    expect(frames[0]).toMatch(/^ESC\[2JESC\[H12:00:00 UTCESC\[K\n2 need attention/);
+    expect(frames[0]).toMatch(/^ESC\[2JESC\[H12:00:00 UTCESC\[K\n✕ 2 need attention/);
     expect(frames[1]).toMatch(/^ESC\[H12:00:00 UTC/);
     expect(frames.at(-1)).toMatch(/No answer since 12:00:00 UTC \(less than a second\): nothing answers at .*2 need/s);
     for (const frame of frames) expect(frame.match(/\n/g)).toHaveLength(5);

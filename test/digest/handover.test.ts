@@ -133,7 +133,7 @@ it("of a calm shift says so", () => {
     [
       "Handover Thu 26 Nov 20:00–today 08:00 GMT: 0 open, 0 over",
       "No incident is open.",
-      "recovered",
+      "good",
     ]
   `);
 });

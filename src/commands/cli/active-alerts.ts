@@ -1,7 +1,7 @@
 /** Active alerts as the daemon lists them by Alertmanager's API, and as a table. */
 import { z } from "zod";
 import { type Attention, attentionOf } from "../../alerting/attention.ts";
-import { severityRank } from "../../alerting/words.ts";
+import { looks, severityRank, severityTone } from "../../alerting/tone.ts";
 import { groupLabels, groupNouns } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameWithin } from "../../lib/format.ts";
@@ -98,8 +98,7 @@ function recordingText({ labels, status: { outage } }: ListedAlert): string {
 }
 
 function severityStyle(alert: ListedAlert) {
-  if (!isNeeded(alert)) return "dim";
-  return alert.labels.severity === "critical" ? "red" : undefined;
+  return isNeeded(alert) ? looks[severityTone(alert.labels)].terminal : "dim";
 }
 
 /** The time since then: `12 m`. */

@@ -3,7 +3,7 @@ import { percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { type SlotState, UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./section.ts";
-import type { DigestView } from "./view.ts";
+import { type DigestView, partTones } from "./view.ts";
 import { dayName } from "./words.ts";
 
 /** Placeholder of the recipient's own link; escaped text cannot contain it. */
@@ -31,7 +31,7 @@ export function renderDigestHtml(view: DigestView, embedded: string): string {
 <body>
 <div class="preview">${view.preview}</div>
 <table ${LAYOUT}><tr><td class="page" align="center">${OUTLOOK_BEGIN}
-<table ${LAYOUT} class="card top-${view.mood}">
+<table ${LAYOUT} class="card top-${view.tone}">
 <tr><td class="pad head">
 <div class="m s">${about[0]} &nbsp;·&nbsp; ${about[1]}</div>
 <h1 class="t">${head.sentence}.</h1>${head.aside === "" ? nothing : html`<p class="m aside">${head.aside}.</p>`}
@@ -62,7 +62,7 @@ function section({ title, count = "", part, rows, explanation }: DigestSection, 
   const withFigures = view.days.length <= MOST_WITH_FIGURES;
   const hasDays = first?.heat !== undefined;
   const heads = hasDays && withFigures ? html`<tr><td></td>${view.days.map(dayHead)}</tr>` : nothing;
-  const dot = part === undefined ? nothing : html`<span class="dot-${part}">&#9632;</span> `;
+  const dot = part === undefined ? nothing : html`<span class="dot-${partTones[part]}">&#9632;</span> `;
   const beside = hasDays && withFigures ? "uptime in %" : count;
   const legend = hasDays && !withFigures ? html`<div class="m xs gap">${HEATS.map(legendKey)}</div>` : nothing;
   return html`<tr><td class="pad part">

@@ -1,4 +1,5 @@
 /** A digest as shown: its headline, key figures, sections and notes in ready words. */
+import type { Tone } from "../../alerting/tone.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, nameOf, percent } from "../../lib/format.ts";
 import { type Interval, total } from "../../lib/intervals.ts";
@@ -47,8 +48,7 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
     figures,
     /** Beside the subject in an inbox. */
     preview: figures.flatMap((one) => (one.value === "" ? [] : [`${one.name} ${one.value}`])).join(", "),
-    /** The part that gives the digest its colour. */
-    mood: moodOf(digest),
+    tone: toneOf(digest),
     /** The dates of the columns of days. */
     days: digest.days,
     ofOneDay,
@@ -67,11 +67,21 @@ function barSpan(digest: Digest): string {
   return goOn ? `${span}, of what is down now until ${moment(digest.now, digest)}` : span;
 }
 
-function moodOf({ totals, locationOutages }: Digest): DigestPart {
-  if (totals.down_now > 0) return "down_now";
-  if (totals.down_some > 0 || locationOutages.length > 0) return "down_some";
-  return totals.up + totals.planned > 0 ? "up" : "unknown";
+function toneOf({ totals, locationOutages }: Digest): Tone {
+  if (totals.down_now > 0) return partTones.down_now;
+  if (totals.down_some > 0 || locationOutages.length > 0) return partTones.down_some;
+  return totals.up + totals.planned > 0 ? partTones.up : partTones.unknown;
 }
+
+/** The tones of parts, which give a digest and its sections their colours. */
+export const partTones: Readonly<Record<DigestPart, Tone>> = {
+  down_now: "critical",
+  down_some: "warning",
+  planned: "info",
+  up: "good",
+  closed: "unknown",
+  unknown: "unknown",
+};
 
 /** The four figures at the top; without any data, or a watch, there is no downtime either. */
 export function keyFigures({ totals, before, unwatched, period }: Digest) {

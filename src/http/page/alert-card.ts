@@ -1,10 +1,12 @@
 /** One alert in full, with its buttons. */
 
 import { isUndoable } from "../../alerting/acknowledgement.ts";
+import { attentionTo } from "../../alerting/attention.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Suppression } from "../../alerting/model.ts";
 import { matchersOf } from "../../alerting/prepared-silence.ts";
+import { toneOf } from "../../alerting/tone.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/alert-machine.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -39,8 +41,7 @@ export function alertCard(active: ActiveAlert, context: CardContext): Markup {
   const { data, root, of } = context;
   const print = fingerprint(alert.labels);
   const title = html`<h3><a href="${alertPageLink(root, print)}">${alertTitle(alert)}</a>${small(of)}</h3>`;
-  const { severity } = alert.labels;
-  return html`<li class="card firing ${severity === "critical" || severity === "error" ? "severe" : "mild"}">
+  return html`<li class="card ${toneOf([[alert, attentionTo(active)]])}">
 ${title}${sinceLine(alert, "firing", data.moment)}${noteOf(alert)}
 ${stateLines(active, context)}${actions(active, context)}</li>`;
 }
@@ -55,7 +56,7 @@ export function stateLines(active: ActiveAlert, { data, root, lines }: CardConte
 /** A pending alert, or one that is not stored yet: it has no buttons. */
 export function plainCard(alert: AlertState, moment: Moment, of?: string): Markup {
   const state = alert.state === "pending" ? "pending, not notified yet" : "firing";
-  return html`<li class="card ${alert.state}">
+  return html`<li class="card info ${alert.state}">
 <h3>${alertTitle(alert)}${small(of)}</h3>${sinceLine(alert, state, moment)}${noteOf(alert)}</li>`;
 }
 

@@ -1,8 +1,10 @@
 /** `GET /alerts/{fingerprint}`: one alert while it fires, and after its end. */
 
 import { NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
+import { attentionTo } from "../../alerting/attention.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { toneOf } from "../../alerting/tone.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Alert } from "../../health/alert.ts";
 import { type FleetSnapshot, type RecordingState, statusOf } from "../../health/shard-state.ts";
@@ -67,6 +69,7 @@ export function alertPage(
   const { subject, labels, facts } = alert;
   const { moment } = data;
   const print = fingerprint(labels);
+  const tone = toneOf(active.map((one) => [one.alert, attentionTo(one)]));
   const path = `alerts/${print}`;
   const context: CardContext = { data, root: ROOT, visitor, path, lines };
   const heading = alertHeading(alert);
@@ -78,9 +81,9 @@ export function alertPage(
   const { uncounted } = episodes.find(({ id }) => id === alert.id) ?? {};
   return {
     title: heading,
-    mood: "bad",
+    tone,
     path,
-    body: html`<div class="lead bad"><h1><bdi>${heading}</bdi></h1>
+    body: html`<div class="lead ${tone}"><h1><bdi>${heading}</bdi></h1>
 <p>Since ${since} (${span(alert.startsAt, moment.now)}) <small>${classOf(alert)} · firing</small></p></div>
 ${unreachableNotice(data)}${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
@@ -125,6 +128,7 @@ export function endedAlertPage(
   const timezone = knownZone(inventory.recording(subject.id)?.timezone, inventory.location(locationId ?? "")?.timezone);
   const isBrief = endsAt - startsAt < BRIEF_MS;
   const [began, over] = [startsAt, endsAt].map((at) => timeAt(at, timezone, moment, isBrief));
+  const tone = endReason === "recovered" ? "good" : "unknown";
   const end = capital(endWords({ endReason, planned }) || "over");
   const links = [
     ...(recording === undefined ? [] : [html`<a href="${recordingLink(ROOT, subject.id)}">The recording</a> `]),
@@ -134,9 +138,9 @@ export function endedAlertPage(
   const own = lines.filter(({ ruleId, at }) => (ruleId === undefined ? at <= endsAt : ruleId === ended.ruleId));
   return {
     title: `${end} · ${heading}`,
-    mood: endReason === "recovered" ? "good" : "unknown",
+    tone,
     path: `alerts/${ended.fingerprint}`,
-    body: html`<div class="lead ${endReason === "recovered" ? "good" : "unknown"}"><h1><bdi>${heading}</bdi></h1>
+    body: html`<div class="lead ${tone}"><h1><bdi>${heading}</bdi></h1>
 <p>${end} ${over ?? nothing}, lasted ${span(startsAt, endsAt)}; began ${began ?? nothing}
 <small>${nameOf(alertname, "alert", 80)}</small></p>${costLine(visitsWords(uncounted, worth))}</div>${unreachableNotice(data)}<p class="pager">${links}</p>
 ${decisionLogSection(own, { moment, timezone, title: "Decision log", of: subject.kind })}

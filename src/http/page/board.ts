@@ -5,13 +5,19 @@ import { type FleetHeadline, handledOf, headlineOf } from "../../alerting/headli
 import type { Incident } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
-import { entrySortKey, MOST_AT_ONCE, type Overview, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
-import { severityRank } from "../../alerting/words.ts";
+import {
+  entrySortKey,
+  MOST_AT_ONCE,
+  type Overview,
+  type OverviewEntry,
+  overviewOf,
+  ratedIn,
+} from "../../alerting/overview.ts";
+import { severityRank, severityTone, toneOf } from "../../alerting/tone.ts";
 import type { Alert } from "../../health/alert.ts";
 import { type StatusCounts, totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { own } from "../../lib/own.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { listingOf } from "../paging.ts";
@@ -41,17 +47,17 @@ export function overviewPage(data: PageData, { cursor }: Pick<HomeQuery, "cursor
   const headline = headlineOf(overview, fleet, data.moment.times);
   return {
     here: "overview",
-    mood: headline.mood,
+    tone: headline.tone,
     title: headline.title,
     body: html`${unreachableNotice(data)}${lead(headline, fleet.counts)}${boardSection(overview, data, cursor, visitor)}
-${fleetMap(fleet, overview.needed)}${recentIncidents(data, "./")}`,
+${fleetMap(fleet, data)}${recentIncidents(data, "./")}`,
   };
 }
 
-function lead({ mood, sentence, asides }: FleetHeadline, counts: StatusCounts): Markup {
+function lead({ tone, sentence, asides }: FleetHeadline, counts: StatusCounts): Markup {
   const total = totalOf(counts);
   const badges = html`<p>${countBadges(counts)} <span class="soft">of ${counted(total, "recording")}</span></p>`;
-  return html`<div class="lead ${mood}">
+  return html`<div class="lead ${tone}">
 <h1>${sentence}.</h1>${shareBar(counts)}${total === 0 ? nothing : badges}${asides.map((aside) => html`<p>${aside}</p>`)}</div>`;
 }
 
@@ -93,8 +99,9 @@ function entryItem(entry: OverviewEntry, board: Overview, data: PageData, token:
   const shown = alerts.slice(0, entry === board.lead ? ROWS_OF_LARGEST : ROWS_OF_OTHERS);
   const left = alerts.length - shown.length;
   const all = html`<li><a href="${incidentLink("./", incident.id)}">${count(left)} more</a></li>`;
-  return html`<li class="incident ${toneOf(worstSeverity(alerts))}" id="${incident.id}">
-${severityWord(worstSeverity(alerts))}<div><h3><bdi>${incidentTitle(incident, namesIn(data))}</bdi></h3>
+  const [worst = only] = alerts.toSorted((a, b) => severityRank(a.labels) - severityRank(b.labels));
+  return html`<li class="incident ${worst ? severityTone(worst.labels) : "info"}" id="${incident.id}">
+${severityWord(worst)}<div><h3><bdi>${incidentTitle(incident, namesIn(data))}</bdi></h3>
 <p>${sinceOf(entry, data)}${link}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, data)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
 <ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
@@ -120,9 +127,8 @@ function buttonsOf(alert: Alert, token: string | undefined): Markup {
 }
 
 function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing): Markup {
-  const { severity = "" } = alert.labels;
   const since = sinceOf({ alerts: [alert], since: alert.startsAt }, data);
-  return html`<li class="${toneOf(severity)}">${severityWord(severity)}<div>
+  return html`<li class="${toneOf(ratedIn(data, [alert]))}">${severityWord(alert)}<div>
 <a href="${alertPageLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./")}
 <p>${since}${state}</p></div>${buttons}</li>`;
 }
@@ -174,17 +180,6 @@ function stateOf(alert: Alert, active: ActiveAlert | undefined): Markup {
   return html`${phrase === "" ? nothing : html` · <bdi>${phrase}</bdi>`}${link}`;
 }
 
-const TONES: Readonly<Record<string, string>> = { critical: "severe", error: "severe", warning: "mild" };
-
-function toneOf(severity: string): string {
-  return own(TONES, severity) ?? "note";
-}
-
-function worstSeverity(alerts: readonly Alert[]): string {
-  const worse = (a: Alert, b: Alert) => (severityRank(b.labels) < severityRank(a.labels) ? b : a);
-  return alerts.reduce(worse).labels.severity ?? "";
-}
-
-function severityWord(severity: string): Markup {
-  return html`<strong class="s">${nameOf(severity, "no severity", 20)}</strong>`;
+function severityWord(alert: Alert | undefined): Markup {
+  return html`<strong class="s">${nameOf(alert?.labels.severity ?? "", "no severity", 20)}</strong>`;
 }

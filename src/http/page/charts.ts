@@ -1,4 +1,5 @@
 /** Uptime as a strip of bars and quality as a line, with every figure in words as well. */
+import type { Tone } from "../../alerting/tone.ts";
 import type { Rule } from "../../health/model.ts";
 import { type QualityHistory, type QualityHour, qualityHours } from "../../health/quality.ts";
 import { highestThreshold } from "../../health/rule.ts";
@@ -138,7 +139,7 @@ function bar(day: UptimeDay, x: number, timezone: string): Markup {
   const title = html`<title>${dayName(from, timezone)}: ${known(ratio)}${plannedWords(day)}</title>`;
   const mark = plannedMs ? html`<rect class="planned" x="${x}" y="${HEIGHT - 4}" width="${BAR}" height="4"/>` : nothing;
   if (ratio === undefined)
-    return html`<g>${title}<rect class="none" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/>${mark}</g>`;
+    return html`<g>${title}<rect class="unknown" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/>${mark}</g>`;
   const height = Math.max(2, Math.round(HEIGHT - SCALES.uptime.y(ratio)));
   return html`<g>${title}<rect class="track" x="${x}" y="0" width="${BAR}" height="${HEIGHT}"/>
 <rect class="${rankOf(ratio)}" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/>${mark}</g>`;
@@ -156,10 +157,10 @@ function linesOf(hours: readonly QualityHour[]): Markup[] {
   return spans.map((span) => html`<polyline points="${span}"/>`);
 }
 
-function rankOf(ratio: number | undefined): "good" | "fair" | "poor" | "none" {
-  if (ratio === undefined) return "none";
+function rankOf(ratio: number | undefined): Tone {
+  if (ratio === undefined) return "unknown";
   if (ratio >= GOOD) return "good";
-  return ratio >= FAIR ? "fair" : "poor";
+  return ratio >= FAIR ? "warning" : "critical";
 }
 
 function plannedWords({ plannedMs = 0 }: UptimeDay): string {

@@ -1,19 +1,13 @@
 /** All locations of the fleet as small tiles, the worst first, by organisation; and the short ids in their links. */
-import {
-  firingBy,
-  type LocationSummary,
-  locationSortKey,
-  type Standing,
-  standingOf,
-  summaryOf,
-} from "../../alerting/overview.ts";
-import type { Alert } from "../../health/alert.ts";
+import { alertsByLocation, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
+import type { Tone } from "../../alerting/tone.ts";
 import type { FleetOverview, LocationOverview } from "../../health/shard-overview.ts";
 import { totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { listingOf } from "../paging.ts";
 import { homeLink } from "./links.ts";
+import type { PageData } from "./page-data.ts";
 
 /** More are on the page of locations: a thousand fit on a screen, and a page is to stay below 60 kB. */
 const TILES = 1_000;
@@ -22,19 +16,18 @@ const NAMED = 30;
 const MOST_GROUPS = 12;
 const NAME_LENGTH = 24;
 
-/** The words for the locations of a standing. */
-const WORDS: Readonly<Record<Standing, string>> = {
-  offline: "with an offline recording",
+/** The words for the locations of a tone. */
+const WORDS: Readonly<Record<Tone, string>> = {
+  critical: "with a critical alert",
+  warning: "with a warning",
   unknown: "with an unknown recording",
-  degraded: "with a degraded recording",
-  alerts: "online with an alert",
-  empty: "without a recording",
-  online: "all online",
+  info: "not all online, needing nobody",
+  good: "all online",
 };
 
-export function fleetMap({ locations, inventory }: FleetOverview, alerts: readonly Alert[]): Markup {
+export function fleetMap({ locations, inventory }: FleetOverview, data: PageData): Markup {
   if (locations.size === 0) return nothing;
-  const shown = tilesOf({ locations, inventory }, firingBy(alerts));
+  const shown = tilesOf({ locations, inventory }, alertsByLocation(data));
   const ids = shortIds(shown, locations);
   const groups = Map.groupBy(shown, ({ organisation }) => organisation);
   const isGrouped = groups.size > 1 && groups.size <= MOST_GROUPS;
@@ -50,22 +43,22 @@ ${parts.map(([name, of]) => html`${isGrouped ? head(name, of) : nothing}<div cla
 }
 
 /** The worst locations, and others where there is room: no more of them are named and sorted than are shown. */
-function tilesOf(fleet: Pick<FleetOverview, "locations" | "inventory">, firing: ReadonlyMap<string, number>) {
+function tilesOf(fleet: Pick<FleetOverview, "locations" | "inventory">, alerts: ReturnType<typeof alertsByLocation>) {
   const isWell = ({ id, counts }: LocationOverview) =>
-    counts.online > 0 && counts.online === totalOf(counts) && !firing.has(id);
+    counts.online > 0 && counts.online === totalOf(counts) && !alerts.has(id);
   const unwell = [...fleet.locations.values().filter((one) => !isWell(one))];
   const well = fleet.locations.values().filter(isWell);
   const some = [...unwell, ...well.take(Math.max(0, TILES - unwell.length))];
-  const summaries = some.values().map((one) => summaryOf(one, fleet, firing));
+  const summaries = some.values().map((one) => summaryOf(one, fleet, alerts));
   return listingOf(summaries, { limit: TILES }, locationSortKey).items;
 }
 
 function runsOf(locations: readonly LocationSummary[], ids: ReadonlyMap<string, string>): Markup[] {
-  return [...Map.groupBy(locations, standingOf)].map(([standing, of]) => {
+  return [...Map.groupBy(locations, ({ tone }) => tone)].map(([tone, of]) => {
     const tiles = of.map(({ id, name }) => {
       return html`<a href="?l=${encodeURIComponent((ids.get(id) ?? id).toWellFormed())}">${nameOf(name, id, NAME_LENGTH)}</a>`;
     });
-    return html`<div class="${standing}" role="group" aria-label="${counted(of.length, "location")} ${WORDS[standing]}">
+    return html`<div class="${tone}" role="group" aria-label="${counted(of.length, "location")} ${WORDS[tone]}">
 ${tiles}</div>`;
   });
 }

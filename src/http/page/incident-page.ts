@@ -5,7 +5,8 @@ import type { LogLine } from "../../alerting/decision-log.ts";
 import type { Incident } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentPlaces, incidentTitle, subjectName } from "../../alerting/incident-words.ts";
-import { attentionIn, entriesOf } from "../../alerting/overview.ts";
+import { attentionIn, entriesOf, ratedIn } from "../../alerting/overview.ts";
+import { type Tone, toneOf } from "../../alerting/tone.ts";
 import { type VisitWorth, visitsOf, visitsWords } from "../../alerting/uncounted.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { counted, nameOf } from "../../lib/format.ts";
@@ -51,15 +52,16 @@ export function incidentPage({ incident, lines, worth }: IncidentDetails, data: 
     caption: "Alerts of the incident",
     withPlace: true,
   });
+  const tone = incidentTone(incident, data);
   const more =
     total > items.length ? html`<p class="soft">and ${counted(total - items.length, "older alert")}</p>` : nothing;
   return {
     title: `${id} · ${title}`,
-    mood: endsAt === undefined ? "bad" : "good",
+    tone,
     here: "incidents",
     path: `incidents/${id}`,
     refresh: endsAt === undefined ? "on" : "never",
-    body: html`<div class="lead ${endsAt === undefined ? "bad" : "good"}"><h1><bdi>${title}</bdi></h1>
+    body: html`<div class="lead ${tone}"><h1><bdi>${title}</bdi></h1>
 <p>${when} <small>incident ${id} · ${endsAt === undefined ? "open" : "over"}</small></p></div>
 ${unreachableNotice(data)}${buttons(incident, data, visitor)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
@@ -67,6 +69,18 @@ ${places === "" ? nothing : html`<p>At <bdi>${places}</bdi></p>`}${ownerLine(inc
 ${section("alerts", counted(total, "alert"), html`${table}${more}`)}
 ${decisionLogSection(lines, { moment, timezone: zone, title: "Timeline", of: "recording", nameOf: (subject) => subjectName(subject, namesIn(data)) })}`,
   };
+}
+
+/** The tone of what fires of it; once it is over, of how it ended. */
+function incidentTone({ episodes, endsAt }: Incident<StoredEpisode>, data: PageData): Tone {
+  if (endsAt !== undefined) return episodes.every(({ endReason }) => endReason === "recovered") ? "good" : "unknown";
+  const ids = new Set(episodes.map(({ id }) => id));
+  return toneOf(
+    ratedIn(
+      data,
+      data.alerts.filter(({ id }) => ids.has(id)),
+    ),
+  );
 }
 
 function buttons({ id, episodes }: Incident, data: PageData, visitor: Visitor): Markup {

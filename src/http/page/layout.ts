@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { gzip as gzipOf } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Mood } from "../../alerting/headline.ts";
+import { looks, type Tone, tones, worstTone } from "../../alerting/tone.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { timesSeenAt } from "../../lib/when.ts";
@@ -20,7 +20,7 @@ export interface HtmlPage {
   /** The title of the browser's tab, before the product's name. */
   readonly title: string;
   /** `unknown` by default. */
-  readonly mood?: Mood;
+  readonly tone?: Tone;
   /** The link of the header that is this page. */
   readonly here?: "overview" | "locations" | "incidents" | "handover" | "silences" | "session";
   readonly body: Markup;
@@ -54,7 +54,7 @@ const gzip = promisify(gzipOf);
 export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access" | "config">) {
   const files = {
     script: fileRoute(app, "live.js", "text/javascript"),
-    style: fileRoute(app, "style.css", "text/css"),
+    style: fileRoute(app, "style.css", "text/css", MARKS),
   };
   return {
     async send(request: FastifyRequest, reply: FastifyReply, page: HtmlPage): Promise<FastifyReply> {
@@ -98,7 +98,7 @@ function documentOf(
   const reload = refresh !== "on" ? nothing : live ? html`<noscript>${meta}</noscript>` : meta;
   const scriptTag = html`<script src="${root}${files.script}" data-events="${root}events" defer></script>`;
   const title = page.oldSince === undefined ? page.title : `! Old data · ${page.title}`;
-  const mood = page.oldSince === undefined ? (page.mood ?? "unknown") : "bad";
+  const tone = worstTone([page.tone ?? "unknown", ...(page.oldSince === undefined ? [] : ["critical" as const])]);
   const navigation = html`<a class="skip" href="#main">To the content</a>
 <header><nav aria-label="Pages">${links(page)}</nav>${searchForm(page)}${account(page, visitor)}</header>`;
   const announcements = html`<p id="lost" role="alert" hidden></p>
@@ -111,7 +111,7 @@ function documentOf(
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">${reload}
 <title>${title} · lenswatch</title>
-<link rel="icon" href="${iconOf(mood)}">
+<link rel="icon" href="${iconOf(tone)}">
 <link rel="stylesheet" href="${root}${files.style}">${live ? scriptTag : nothing}
 </head>
 <body>
@@ -175,9 +175,12 @@ function refreshing(refresh: HtmlPage["refresh"], parameters: LinkParameters = {
 <a href="${sameLink({ ...parameters, refresh: "off" })}">Pause updates</a>`;
 }
 
+/** The marks of tones for the style sheet, which places them. */
+const MARKS = tones.map((tone) => `.${tone} { --mark: "${looks[tone].mark}"; }\n`).join("");
+
 /** Serves a file to everybody, as the sign-in page needs it; gives its path from `/` on, which names its content. */
-function fileRoute(app: FastifyInstance, file: string, type: string): string {
-  const text = readFileSync(new URL(file, import.meta.url), "utf8");
+function fileRoute(app: FastifyInstance, file: string, type: string, more = ""): string {
+  const text = readFileSync(new URL(file, import.meta.url), "utf8") + more;
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const path = file.replace(".", `-${hash}.`);
   app.get(`/${path}`, { config: { open: true } }, (_request, reply) => {
@@ -187,17 +190,10 @@ function fileRoute(app: FastifyInstance, file: string, type: string): string {
   return path;
 }
 
-/** The icons of the browser's tab: a shape for each mood, so that they do not depend on colour alone. */
-const SHAPES: Readonly<Record<Mood, string>> = {
-  bad: `<path d="M2 2h12v12H2z" fill="#d13b2e"/><path d="M5 5l6 6M11 5l-6 6" stroke="#fff" stroke-width="2"/>`,
-  unknown: `<circle cx="8" cy="8" r="7" fill="#6b7684"/>
-<text x="8" y="12" font-size="11" font-family="sans-serif" font-weight="700" text-anchor="middle" fill="#fff">?</text>`,
-  warn: `<path d="M8 1l7 13H1z" fill="#d98a00"/>`,
-  good: `<circle cx="8" cy="8" r="7" fill="#2c9a55"/>
-<path d="M4.500 8l2.500 2.500 4.500-5" stroke="#fff" stroke-width="2" fill="none"/>`,
-};
-
-function iconOf(mood: Mood): string {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${SHAPES[mood]}</svg>`;
+/** The icon of the browser's tab. */
+function iconOf(tone: Tone): string {
+  const { mark, colour, outline } = looks[tone];
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="${outline}" fill="${colour}"/>
+<text x="8" y="12" font-size="10" font-family="sans-serif" font-weight="700" text-anchor="middle" fill="#fff">${mark}</text></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

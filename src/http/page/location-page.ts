@@ -1,5 +1,5 @@
 /** `GET /?location=`: one location, its recordings and its history. */
-import { firingBy, type LocationSummary, standingOf, summaryOf } from "../../alerting/overview.ts";
+import { alertsByLocation, type LocationSummary, occurring, summaryOf } from "../../alerting/overview.ts";
 import { phoneLink, type Shop, wordsOf } from "../../health/directory.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
@@ -18,7 +18,7 @@ import { type HomeQuery, homeLink, incidentsLink } from "./links.ts";
 import { listed, section } from "./listing.ts";
 import { inTime, type PageData, readShardOf, statesAt, unreachableNotice } from "./page-data.ts";
 import { recordingListing, recordingTable, zonesInWords } from "./recording-table.ts";
-import { countBadges, moodOf } from "./summary.ts";
+import { countBadges } from "./summary.ts";
 import { uptimeDays, uptimeOfAll, withPlanned } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { knownZone } from "./when.ts";
@@ -65,14 +65,14 @@ export function locationPage(data: PageData, query: HomeQuery, id: string, detai
   const { fleet } = data;
   const known = fleet.locations.get(id);
   if (!known) throw new HttpError("not_found", GONE);
-  const location = summaryOf(known, fleet, firingBy(data.alerts));
+  const location = summaryOf(known, fleet, alertsByLocation(data));
   const { shard, here } = details;
   const listing = recordingListing(here, shard, query);
   const link = (cursor: string | undefined) => homeLink(ROOT, { location: id, cursor });
   const name = nameOf(location.name, id);
   return {
     title: `${titleOf(location)} · ${name}`,
-    mood: moodOf[standingOf(location)],
+    tone: location.tone,
     parameters: { location: id },
     path: pathOf(id),
     body: html`${lead(location, name, details.zones)}${shopSection(fleet.inventory.shop?.(id))}${unreachableNotice(data)}
@@ -83,9 +83,9 @@ ${history(data, id, timezoneOf(id, here, shard), details)}`,
 }
 
 function lead(location: LocationSummary, name: string, zones: readonly string[]): Markup {
-  const { counts } = location;
+  const { counts, tone } = location;
   const covered = html`<p class="soft">Zones: ${zonesInWords(zones)}</p>`;
-  return html`<div class="lead ${moodOf[standingOf(location)]}"><h1><bdi>${name}</bdi></h1>
+  return html`<div class="lead ${tone}"><h1><bdi>${name}</bdi></h1>
 <p>${countBadges(counts)}<span class="soft">of ${counted(totalOf(counts), "recording")}</span></p>
 ${zones.length === 0 ? nothing : covered}</div>`;
 }
@@ -118,11 +118,11 @@ ${episodeSection(listing, { moment, timezone, link, root: ROOT, withPlace: true 
 ${decisionLogSection(lines, log)}`;
 }
 
-function titleOf(location: LocationSummary): string {
-  const standing = standingOf(location);
-  if (standing === "alerts") return counted(location.firing, "alert");
-  if (standing === "empty") return "? No recording seen";
-  return standing === "online" ? "All online" : `${count(location.counts[standing])} ${standing}`;
+function titleOf({ counts, needed }: LocationSummary): string {
+  const [worst] = occurring(counts);
+  if (worst === undefined) return "? No recording seen";
+  if (worst !== "online") return `${count(counts[worst])} ${worst}`;
+  return needed > 0 ? counted(needed, "alert") : "All online";
 }
 
 function pathOf(id: string): string {

@@ -1,13 +1,6 @@
 /** `GET /?show=locations`: all locations as a table, filtered and sorted. */
-import {
-  attentionIn,
-  firingBy,
-  type LocationSummary,
-  locationSortKey,
-  standingOf,
-  standings,
-  summaryOf,
-} from "../../alerting/overview.ts";
+import { alertsByLocation, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
+import { worstTone } from "../../alerting/tone.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
@@ -18,16 +11,16 @@ import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, locationFilters, type locationOrders } from "./links.ts";
 import { listed } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { locationTable, moodOf } from "./summary.ts";
+import { locationTable } from "./summary.ts";
 
 /** Four screens of a phone. */
 const LOCATIONS_A_PAGE = 40;
 
 export function locationsPage(data: PageData, query: HomeQuery): HtmlPage {
   const { q, only, sort, cursor } = query;
-  const { fleet, alerts } = data;
-  const firing = firingBy(alerts.filter((alert) => attentionIn(data, alert) === "needed"));
-  const locations = fleet.locations.values().map((location) => summaryOf(location, fleet, firing));
+  const { fleet } = data;
+  const alerts = alertsByLocation(data);
+  const locations = fleet.locations.values().map((location) => summaryOf(location, fleet, alerts));
   const matches = q === undefined ? undefined : textMatcher(q);
   const keyOf = (location: LocationSummary) => {
     if (only !== undefined && !isIn(location, only)) return undefined;
@@ -42,7 +35,7 @@ export function locationsPage(data: PageData, query: HomeQuery): HtmlPage {
   return {
     here: "locations",
     title: "Locations",
-    mood: moodOf[worstStanding(listing.items)],
+    tone: worstTone(listing.items.map(({ tone }) => tone)),
     parameters,
     path: homeLink("./", parameters).slice(2),
     body: html`<h1>${counted(listing.total, "location")}${total}</h1>${unreachableNotice(data)}${filters(query)}
@@ -50,15 +43,10 @@ ${listed(listing, "locations", link, locationTable(listing.items, `Locations, ${
   };
 }
 
-function worstStanding(locations: readonly LocationSummary[]) {
-  const shown = new Set(locations.map(standingOf));
-  return standings.find((one) => shown.has(one)) ?? "online";
-}
-
-/** By standing; of alerts, those with any. */
-function isIn(location: LocationSummary, only: (typeof locationFilters)[number]): boolean {
-  if (only === "alerts") return location.firing > 0;
-  return only === "online" ? standingOf(location) === only : location.counts[only] > 0;
+/** By status; of alerts, those with any that needs somebody. */
+function isIn({ needed, tone, counts }: LocationSummary, only: (typeof locationFilters)[number]): boolean {
+  if (only === "alerts") return needed > 0;
+  return only === "online" ? tone === "good" : counts[only] > 0;
 }
 
 const descending = (n: number) => String(1e9 - n).padStart(10, "0");
@@ -66,7 +54,7 @@ const descending = (n: number) => String(1e9 - n).padStart(10, "0");
 const ORDERS: Readonly<Record<(typeof locationOrders)[number], (location: LocationSummary) => string>> = {
   worst: locationSortKey,
   name: ({ name, id }) => sortKey("", [name], id),
-  alerts: ({ firing, name, id }) => sortKey(descending(firing), [name], id),
+  alerts: ({ needed, name, id }) => sortKey(descending(needed), [name], id),
   organisation: ({ organisation, name, id }) => sortKey("", [organisation, name], id),
 };
 

@@ -1,5 +1,7 @@
 /** `GET /recordings/{id}`: one recording, its alerts and its history. */
 
+import { ratedIn } from "../../alerting/overview.ts";
+import { countsTone, toneOf, worstTone } from "../../alerting/tone.ts";
 import { alertKey, type SubjectKind } from "../../health/alert.ts";
 import type { AlertStates } from "../../health/alert-machine.ts";
 import { contactLine } from "../../health/directory.ts";
@@ -7,6 +9,7 @@ import type { RecordingStatus } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
+import { noCounts } from "../../health/status-counts.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -30,7 +33,7 @@ import {
   sinceText,
   zonesInWords,
 } from "./recording-table.ts";
-import { badge, moodOf } from "./summary.ts";
+import { badge } from "./summary.ts";
 import { uptimeDays, withPlanned, withRecalled } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { agoAt, timeAt } from "./when.ts";
@@ -87,8 +90,10 @@ type RecordingDetails = Awaited<ReturnType<typeof recordingDetails>> & { readonl
 export function recordingPage(data: PageData, query: RecordingQuery, details: RecordingDetails): HtmlPage {
   const { fleet, moment } = data;
   const { state, shard, episodes, lines, uptime, thresholds } = details;
-  const { status, timezone, firing } = presentRecording(state, shard);
+  const { status, timezone } = presentRecording(state, shard);
   const labels = recordingLabels(state.id, state.locationId, fleet.inventory);
+  const own = data.alerts.filter((one) => one.labels.recording_id === state.id);
+  const tone = worstTone([toneOf(ratedIn(data, own)), countsTone({ ...noCounts(), [status]: 1 })]);
   const known = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
   const days = withPlanned(known, moment.now, [labels], details.maintenance);
   const name = nameOf(recordingNameOf(state.id, shard), state.id);
@@ -98,9 +103,9 @@ export function recordingPage(data: PageData, query: RecordingQuery, details: Re
   const title = `Decision log of ${DECISION_LOG_DAYS} days`;
   return {
     title: `${TITLES[status]} · ${name}`,
-    mood: firing > 0 && status === "online" ? "warn" : moodOf[status],
+    tone,
     path: pathOf(details),
-    body: html`<div class="lead ${moodOf[status]}"><h1><bdi>${name}</bdi></h1>
+    body: html`<div class="lead ${tone}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(status)} ${sinceText(state, status, timezone, moment)}</p>
 ${status === "unknown" ? html`<p>${whyUnknown(details, data)}</p>` : nothing}</div>${unreachableNotice(data)}
 ${alertSection(data, details)}

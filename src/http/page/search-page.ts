@@ -1,6 +1,6 @@
 /** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
 import { findIncident, incidentsOf, isIncidentId } from "../../alerting/incident.ts";
-import { firingBy, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
+import { alertsByLocation, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
 import type { DirectoryLookup } from "../../health/directory.ts";
 import type { Recording } from "../../health/recording.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
@@ -34,8 +34,8 @@ export function* searchPage(
   const { fleet, alerts } = data;
   const { inventory } = fleet;
   const matches = textMatcher(q);
-  const firing = firingBy(alerts);
-  const all = fleet.locations.values().map((one) => summaryOf(one, fleet, firing));
+  const byLocation = alertsByLocation(data);
+  const all = fleet.locations.values().map((one) => summaryOf(one, fleet, byLocation));
   const locations = listingOf(all, { limit: MOST_LISTED }, (location) =>
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );

@@ -107,7 +107,7 @@ function previewSection(
   const left = alerts.total - alerts.items.length;
   const table = alertTable(alerts.items, data, { root: ROOT, caption: "Alerts it would suppress" });
   return html`<section aria-labelledby="preview"><h2 id="preview">Preview</h2>
-${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`)}
+${warnings.map((warning) => html`<p class="caution warning" role="alert">${warning}</p>`)}
 <p class="code"><bdi>${cut(matchersInWords(parsed, data.fleet.inventory), 600)}</bdi></p>
 <p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(data.alerts.length)} active now;
 its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>

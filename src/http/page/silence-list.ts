@@ -74,7 +74,7 @@ function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppres
   const zone = zoneOf(silence.matchers, data.fleet.inventory);
   const suppressed = suppressions === 0 ? "no alert now" : counted(suppressions, "alert");
   const comment = html`<p><q><bdi>${cut(silence.comment, 300)}</bdi></q></p>`;
-  return html`<li class="card ${state}" id="silence-${silence.id}">
+  return html`<li class="card ${state === "active" ? "info" : "unknown"} ${state}" id="silence-${silence.id}">
 <p class="code"><bdi>${cut(matchersInWords(silence.matchers, data.fleet.inventory), 300)}</bdi></p>
 <p><strong>${STATES[state]}</strong> ${whenOf(silence, state, zone, data)}
 ${state === "active" ? html` · suppresses ${suppressed}` : nothing}</p>${silence.comment === "" ? nothing : comment}
@@ -88,7 +88,7 @@ ${state === "expired" ? silenceAgain(silence) : nothing}</li>`;
 function unshownCard(silence: Silence, data: PageData, visitor: Visitor): Markup {
   const { id } = silence;
   const state = silenceState(silence, data.moment.now);
-  return html`<li class="card ${state}"><p><strong>${STATES[state]}</strong> Silence <bdi>${id}</bdi> cannot be shown.</p>
+  return html`<li class="card ${state === "active" ? "info" : "unknown"} ${state}"><p><strong>${STATES[state]}</strong> Silence <bdi>${id}</bdi> cannot be shown.</p>
 ${buttons(silence, id, data, visitor)}</li>`;
 }
 

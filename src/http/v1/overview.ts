@@ -1,10 +1,11 @@
 /** `GET /api/v1/overview`: what needs somebody, as on the front page, and the recordings that are not well by location. */
 import { z } from "zod";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { overviewPhrase } from "../../alerting/headline.ts";
+import { fleetTone, overviewPhrase } from "../../alerting/headline.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import { entrySortKey, type OverviewEntry, overviewOf } from "../../alerting/overview.ts";
+import { tones } from "../../alerting/tone.ts";
 import { recordingStatuses } from "../../health/recording.ts";
 import { namesIn, type PageData, readPageData } from "../page/page-data.ts";
 import { listingOf, pageParameters } from "../paging.ts";
@@ -48,6 +49,7 @@ export const ApiOverview = pageSchema(ApiPlace, {
     .describe(
       "In words, each outage once: `2 need attention: 1 location offline; 1 silenced`; where no status is known, that first.",
     ),
+  tone: z.enum(tones).describe("How bad that is, as the page shows it; `info`: what fires needs nobody."),
   recordings: Counts.describe("Recordings of all pages together that the query asks for, by status."),
   incidents: z
     .array(ApiOpenIncident)
@@ -82,6 +84,7 @@ export const getOverview = operation({
     return {
       timezone: deps.config().display?.timezone ?? null,
       headline: overviewPhrase(overview, data.fleet),
+      tone: fleetTone(overview, data.fleet),
       recordings: counts,
       incidents: incidents.items.map((entry) => incidentRow(entry, data)),
       ...page,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { attentionTo } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { occurring } from "../../alerting/overview.ts";
-import { severityRank } from "../../alerting/words.ts";
+import { severityRank } from "../../alerting/tone.ts";
 import { groupLabels, groupOfSubject } from "../../health/alert.ts";
 import { type RecordingStatus, recordingStatuses, worstFirst } from "../../health/recording.ts";
 import type { LocationOverview } from "../../health/shard-overview.ts";

@@ -1,15 +1,8 @@
 /** A notification as a mail: subject, headers, and the same content as text and as HTML. */
 import { createHash } from "node:crypto";
-import {
-  type Document,
-  type Link,
-  type Part,
-  partsOf,
-  plainText,
-  type Row,
-  type Tone,
-} from "../../alerting/document.ts";
+import { type Document, type Link, type Part, partsOf, plainText, type Row } from "../../alerting/document.ts";
 import type { Notification } from "../../alerting/model.ts";
+import { looks } from "../../alerting/tone.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { messageOf } from "../message.ts";
@@ -70,13 +63,6 @@ function domainOf(address: string): string {
   return /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(domain) && domain.length <= 100 ? domain : "lenswatch.invalid";
 }
 
-const COLOURS: Readonly<Record<Tone, string>> = {
-  critical: "#d32f2f",
-  warning: "#e08a00",
-  recovered: "#2e9e5b",
-  info: "#7a808a",
-};
-
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;overflow-wrap:anywhere";
 const TABLE = html`role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;
 /** The line above a row. */
@@ -117,7 +103,7 @@ export function renderHtml(message: Document, why: string): string {
   const { title, tone } = message;
   const rows = [
     html`<tr>
-<td height="5" style="height:5px;line-height:5px;font-size:1px;background:${COLOURS[tone]}">&nbsp;</td>
+<td height="5" style="height:5px;line-height:5px;font-size:1px;background:${looks[tone].colour}">&nbsp;</td>
 </tr>`,
     titleRow(title),
     ...partsOf(message).map(partRow),

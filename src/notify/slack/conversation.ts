@@ -3,6 +3,7 @@
 import type { Document } from "../../alerting/document.ts";
 import { extentOf, extentPhrase } from "../../alerting/extent.ts";
 import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
+import { looks } from "../../alerting/tone.ts";
 import { counted } from "../../lib/format.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
@@ -51,7 +52,7 @@ function overMessage(notification: Notification, named: Named | undefined): Docu
     const last = isLast ? `, last of ${counted(named.alerts, "alert")}` : "";
     return { ...message, title: cut(message.title, TITLE_LENGTH - last.length) + last, lead };
   }
-  const sign = message.tone === "recovered" ? "✅" : "⚪";
+  const { sign } = looks[message.tone];
   const what = named && (extentPhrase(named) || counted(named.alerts, "alert"));
   const range = named && timesSeenAt(now, timezone).between(named.since, now, resolved[0]?.facts.timezone ?? "UTC");
   const last = resolved.length > 0 ? [`${isLast ? "Last: " : ""}${titleOf(ended)}.`] : [];

@@ -5,18 +5,12 @@
  * `msg_blocks_too_long`; a `text` of 4,000 is advised.
  */
 import type { IncomingWebhookSendArguments } from "@slack/webhook";
-import { type Document, type Link, type Row, restOf, type Section, type Tone } from "../../alerting/document.ts";
+import { type Document, type Link, type Row, restOf, type Section } from "../../alerting/document.ts";
 import type { Notification } from "../../alerting/model.ts";
+import { looks } from "../../alerting/tone.ts";
 import { messageOf } from "../message.ts";
 import type { ActionsBlock } from "./actions.ts";
 import { bold, link, mrkdwn } from "./mrkdwn.ts";
-
-const COLOURS: Readonly<Record<Tone, string>> = {
-  critical: "#d32f2f",
-  warning: "#f2a100",
-  recovered: "#2e9e5b",
-  info: "#8a8f98",
-};
 
 const SECTION_LENGTH = 2_900;
 const TEXT_LENGTH = 3_500;
@@ -63,7 +57,8 @@ export function payloadOf(
     ...noPreviews,
     // A mention in `text` alone reaches nobody where there are blocks.
     blocks: [sectionBlock(withMention(bold(message.title))), ...(actions ? [actions] : [])],
-    attachments: blocks.length === 0 ? [] : [{ color: COLOURS[message.tone], fallback: mrkdwn(message.title), blocks }],
+    attachments:
+      blocks.length === 0 ? [] : [{ color: looks[message.tone].colour, fallback: mrkdwn(message.title), blocks }],
   };
 }
 

@@ -144,12 +144,12 @@ describe("the headline", () => {
 
   test.each([
     [twoOnline, "good"],
-    [smallFleet, "warn"],
+    [smallFleet, "unknown"],
     [stale(1, 12), "unknown"],
     [late({ neverRead: 1 }), "unknown"],
-    [stale(12), "bad"],
-  ])("of %# has its mood", async (fleet, mood) => {
-    expect((await pageOf("/", { fleet: async () => fleet })).html).toContain(`class="lead ${mood}"`);
+    [stale(12), "critical"],
+  ])("of %# has its tone", async (fleet, tone) => {
+    expect((await pageOf("/", { fleet: async () => fleet })).html).toContain(`class="lead ${tone}"`);
   });
 });
 
@@ -221,20 +221,20 @@ describe("the board", () => {
   });
 });
 
-test("every location is a tile, grouped by its standing, the worst first", async () => {
-  const alert = alertOf("LowUptime", { labels: { alertname: "LowUptime", location_id: "bath" } });
+test("every location is a tile, grouped by its tone, the worst first", async () => {
+  const alert = alertOf("LowUptime", { labels: { alertname: "LowUptime", severity: "warning", location_id: "bath" } });
   const { html } = await pageOf("/", { alerts: active(alert) });
   const groups = html.matchAll(/<div class="(\w+)" role="group" aria-label="([^"]*)">\s*<a href="\?l=(\w+)">/g);
   expect([...groups].map(([, ...group]) => group.join(": "))).toEqual([
-    "offline: 1 location with an offline recording: leeds",
+    "warning: 1 location with a warning: bath",
     "unknown: 1 location with an unknown recording: york",
-    "alerts: 1 location online with an alert: bath",
+    "info: 1 location not all online, needing nobody: leeds",
   ]);
 });
 
 describe("the list of locations", () => {
   test.each([
-    ["q=&only=&sort=worst", "leeds york bath"],
+    ["q=&only=&sort=worst", "york leeds bath"],
     ["sort=name", "bath leeds york"],
     ["sort=alerts", "york bath leeds"],
     ["only=unknown", "york"],

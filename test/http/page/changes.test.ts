@@ -52,7 +52,7 @@ describe("the form for a silence", () => {
     expect(parameter("All of Leeds Briggate", "matchers")).toBe('location_id="leeds"');
     expect(parameter("until Sun 1 Feb 08:00 UTC", "lasting")).toBe("2026-02-01T08:00:00.000Z");
     expect(html).toContain('aria-current="true"><bdi>This alert, RecordingOffline</bdi>');
-    expect(html).not.toContain('class="warning"');
+    expect(html).not.toContain('class="caution warning"');
   });
 
   const every = "It covers every recording: no outage would be notified.";
@@ -72,7 +72,7 @@ describe("the form for a silence", () => {
     ['alertname=~"Service.*|NotificationsFailing"', undefined],
   ])("%s is warned of: %s", async (matchers, warning) => {
     const { html } = await (await stage()).keeper.get(formOf({ matchers }));
-    const warnings = [...html.matchAll(/class="warning" role="alert">([^<]*)/g)].map(([, words]) => words);
+    const warnings = [...html.matchAll(/class="caution warning" role="alert">([^<]*)/g)].map(([, words]) => words);
     expect(warnings).toEqual(warning === undefined ? [] : expect.arrayContaining([warning]));
   });
 

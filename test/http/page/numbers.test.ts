@@ -88,7 +88,7 @@ test("page, API, command line and message count the same", async () => {
       "API v2",
     ).toHaveLength(needed);
     const alerts = await lenswatch(["status", "--alerts", "--url", address]);
-    if (now.alerts.length > 0) expect(alerts.stdout).toMatch(new RegExp(`^${needed} needs? attention[;.:]`, "m"));
+    if (now.alerts.length > 0) expect(alerts.stdout).toMatch(new RegExp(`^\\S ${needed} needs? attention[;.:]`, "m"));
     const handled = shown.find((line) => /^\d+ (?:acknowledged|silenced|outside|suppressed)/.test(line)) ?? "";
     const apart = [...handled.matchAll(/\d+/g)].reduce((sum, [n]) => sum + Number(n), 0);
     expect(needed + apart, "nothing is left out").toBe(now.alerts.length);

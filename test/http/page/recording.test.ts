@@ -190,8 +190,8 @@ describe("uptime", () => {
       expect(shown).toContain(line);
     expect(shown).not.toContain("Wed 28 Jan not known");
     expect(html).toMatch(/<svg [^>]*role="img" aria-label="97.3 % over 3 days;/);
-    expect(html.match(/<rect class="none"/g)).toHaveLength(27);
-    expect(html.match(/<rect class="(?:good|fair|poor)"/g)).toHaveLength(3);
+    expect(html.match(/<rect class="unknown"/g)).toHaveLength(27);
+    expect(html.match(/<rect class="(?:good|warning|critical)"/g)).toHaveLength(3);
     expect((await pageOf("/?location=leeds", { uptimes })).shown).toContain(words);
     expect(asked.map((ids) => ids.toSorted())).toEqual([["till-3"], ["entrance", "till-3"]]);
   });
