@@ -145,13 +145,17 @@ function excuseOfSpan(effect: Effect, recording: YearRecording, needed: number, 
 }
 
 /** What a recording that is offline or missing hides of its other troubles, or began earlier of the same. */
-function hiding({ incident, what }: Effect, recording: YearRecording, { effects }: Facts): Range[] {
+function hiding({ incident, what }: Effect, recording: YearRecording, { effects, rules }: Facts): Range[] {
   const others = (effects.get(recording) ?? []).filter((one) => one.incident !== incident);
-  return others.filter((one) => {
+  const flaps = rules.some(({ when }) => when.kind === "flapping" && watches(when, incident));
+  // An alert that it flaps inhibits those that it is offline.
+  const flapping = flaps ? [{ from: incident.from + SURELY_NOT_FLAPPING, to: incident.to }] : [];
+  const hidden = others.filter((one) => {
     if (one.what === "offline" || one.what === "missing")
       return what !== "offline" || one.what === "missing" || isEarlier(one.incident, incident);
     return one.what === what && isEarlier(one.incident, incident);
   });
+  return [...hidden, ...flapping];
 }
 
 function isEarlier(a: Incident, b: Incident): boolean {
@@ -176,6 +180,8 @@ function excuseOfSite(site: Site, effects: readonly Effect[], needed: number, fa
   return least(site.recordings.map((recording) => excuseOfSpan(all, recording, needed, facts)));
 }
 
+/** So long after its beginning a recording cannot have changed often enough yet. */
+const SURELY_NOT_FLAPPING = 5 * MINUTE;
 /** As many changes in a row as flapping needs, with some to spare. */
 const FLAPPING_FOR = 45 * MINUTE;
 const SPARE = 1.3;
@@ -183,7 +189,8 @@ const SPARE = 1.3;
 function excuseOfFlapping(incident: Incident, high: number, facts: Facts): Excuse | undefined {
   const [first] = incident.effects;
   if (!first) return "shorter_than_for";
-  const excuse = excuseOfSpan({ ...first, from: incident.from, to: incident.to }, first.recording, FLAPPING_FOR, facts);
+  const whole = { ...first, from: incident.from, to: incident.to };
+  const excuse = excuseOfSpan(whole, first.recording, FLAPPING_FOR, { ...facts, rules: [] });
   if (excuse) return excuse;
   const edges = incident.effects
     .filter(({ from, to }) => to - from >= facts.intervalMs)
