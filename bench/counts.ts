@@ -30,7 +30,7 @@ const DAY = Date.UTC(2026, 10, 19);
 const countsRule: Rule = {
   id: "CountsImplausible",
   alert: "CountsImplausible",
-  when: { kind: "counts", implausible: "low", sensitivity: 30 },
+  when: { kind: "counts", sensitivity: 30 },
   forMs: 0,
   keepFiringForMs: 0,
   respectSchedule: false,

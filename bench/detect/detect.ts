@@ -18,7 +18,6 @@ interface Options {
   readonly sensitivity: readonly number[];
   readonly wrong?: boolean;
   readonly missed?: boolean;
-  readonly high?: boolean;
   readonly lost?: boolean;
   readonly together?: boolean;
   readonly tills: boolean;
@@ -39,7 +38,6 @@ await new Command("detect")
   .option("--world <file>", "a scenario file whose `visits` and `traits` make the world")
   .option("--sensitivity <n...>", "sensitivities to compare", (text, all: number[] = []) => [...all, positive(text)])
   .option("--no-tills", "nothing is known of sales; with one recording of each location there is no witness")
-  .option("--high", "rules on high counts too, which take as long again")
   .option("--wrong", "print each false alarm too")
   .option("--missed", "print each blind camera too that was not found within a trading day, and why")
   .option("--lost", "instead, an outage at each location: the visits said to be lost against those that were missed")
@@ -57,7 +55,6 @@ function run(options: Options): void {
     observe: options.missed ? missed.observe : undefined,
     ...{ seed, locations, weeks, scenario, from },
     recordingsPerLocation: recordings,
-    withHigh: options.high,
     withTills: options.tills,
     sensitivities: sensitivity,
     progress: process.stderr.isTTY ? (share) => process.stderr.write(`\r${Math.floor(share * 100)} %`) : undefined,
@@ -79,8 +76,7 @@ function run(options: Options): void {
         .map((line) => `${one}: ${line}\n`)
         .join(""),
     );
-  if (options.wrong)
-    for (const row of rows) for (const one of [...row.falseLow, ...row.falseHigh]) printWrong(one, played.faults);
+  if (options.wrong) for (const row of rows) for (const one of row.wrong) printWrong(one, played.faults);
 }
 
 function runLost({ seed, locations, recordings, world: file, together: isTogether }: Options): void {

@@ -11,9 +11,7 @@ export interface Row {
   readonly blind: Found;
   readonly dim: Found;
   readonly turned: Found;
-  readonly ghosts: Found;
-  readonly falseLow: readonly Episode[];
-  readonly falseHigh: readonly Episode[];
+  readonly wrong: readonly Episode[];
   readonly together: number;
 }
 
@@ -45,10 +43,7 @@ const MONTH_DAYS = 30;
 /** An alert so long after a fault has ended was under way before it did. */
 const AFTER_MS = HOUR_MS;
 
-const EXPLAINS: Readonly<Record<Episode["kind"], readonly FaultKind[]>> = {
-  low: ["blind", "dim", "turned"],
-  high: ["ghosts", "turned"],
-};
+const EXPLAINS: readonly FaultKind[] = ["blind", "dim", "turned"];
 
 export function rowsOf({ world, faults, episodes, together, options }: Played): Row[] {
   return options.sensitivities.map((sensitivity) => {
@@ -63,18 +58,16 @@ export function rowsOf({ world, faults, episodes, together, options }: Played): 
       blind: foundOf("blind"),
       dim: foundOf("dim"),
       turned: foundOf("turned"),
-      ghosts: foundOf("ghosts"),
-      falseLow: wrong.filter(({ kind }) => kind === "low"),
-      falseHigh: wrong.filter(({ kind }) => kind === "high"),
+      wrong,
       together: together.get(sensitivity)?.size ?? 0,
     };
   });
 }
 
-export function explains(fault: Fault, { kind, locationId, recordingId, at }: Episode): boolean {
+export function explains(fault: Fault, { locationId, recordingId, at }: Episode): boolean {
   const isIts =
     recordingId === undefined ? fault.isEntrance && fault.locationId === locationId : fault.recordingId === recordingId;
-  return isIts && EXPLAINS[kind].includes(fault.kind) && at >= fault.from && at <= fault.to + AFTER_MS;
+  return isIts && EXPLAINS.includes(fault.kind) && at >= fault.from && at <= fault.to + AFTER_MS;
 }
 
 function compare(sought: readonly Fault[], episodes: readonly Episode[], world: VisitsWorld): Found {
@@ -82,7 +75,7 @@ function compare(sought: readonly Fault[], episodes: readonly Episode[], world: 
     const first = episodes.find((episode) => explains(fault, episode));
     const until = tradingDayAfter(world, fault);
     const { recordingId, from } = fault;
-    const isKnowable = world.idealSurprise({ recordingId, from, to: until }) >= NATS.low;
+    const isKnowable = world.idealSurprise({ recordingId, from, to: until }) >= NATS;
     return { fault, first, isKnowable, isWithinDay: first !== undefined && first.at <= until };
   });
   const found = all.flatMap(({ fault, first }) => (first ? [{ fault, first, at: first.at }] : []));
@@ -99,7 +92,7 @@ function compare(sought: readonly Fault[], episodes: readonly Episode[], world: 
       found.map(({ fault, first }) => {
         const { recordingId, zones, from } = fault;
         let to = from;
-        while (to < first.at && world.idealSurprise({ recordingId, from, to }) < NATS.low) to += STEP_MS;
+        while (to < first.at && world.idealSurprise({ recordingId, from, to }) < NATS) to += STEP_MS;
         return first.usualOf(zones, from) - first.usualOf(zones, to);
       }),
     ),
@@ -157,11 +150,7 @@ export function upperBound(events: number, months: number): number {
 const perThousand = (events: number, months: number) =>
   months > 0 ? `${((events / months) * 1_000).toFixed(2)} (≤ ${upperBound(events, months).toFixed(2)})` : "–";
 
-export function tableOf(
-  rows: readonly Row[],
-  months: Months,
-  { world, options }: Pick<Played, "world" | "options">,
-): string {
+export function tableOf(rows: readonly Row[], months: Months, { world }: Pick<Played, "world">): string {
   const head = [
     "sensitivity",
     "blind",
@@ -174,15 +163,13 @@ export function tableOf(
     "true visits lost: median, p90",
     "dim found",
     "turned found",
-    "ghosts found",
     "false alarms",
     "per 1,000 camera-months (95 % bound)",
     "without holidays",
-    "false `high` (95 % bound per 1,000)",
     "shared drops",
   ];
-  const lines = rows.map(({ blind, dim, turned, ghosts, ...row }) => {
-    const ordinary = row.falseLow.filter(({ locationId, at }) => !isHoliday(world, locationId, at)).length;
+  const lines = rows.map(({ blind, dim, turned, wrong, ...row }) => {
+    const ordinary = wrong.filter(({ locationId, at }) => !isHoliday(world, locationId, at)).length;
     return [
       row.sensitivity,
       blind.of,
@@ -195,11 +182,9 @@ export function tableOf(
       quantiles(blind.visits, 0),
       `${dim.found}/${dim.of}`,
       `${turned.found}/${turned.of}`,
-      options.withHigh ? `${ghosts.found}/${ghosts.of}` : "–",
-      row.falseLow.length,
-      perThousand(row.falseLow.length, months.all),
+      wrong.length,
+      perThousand(wrong.length, months.all),
       perThousand(ordinary, months.withoutHolidays),
-      options.withHigh ? `${row.falseHigh.length} (≤ ${upperBound(row.falseHigh.length, months.all).toFixed(2)})` : "–",
       row.together,
     ];
   });

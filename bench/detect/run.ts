@@ -2,7 +2,7 @@
 import { assessCounts, type CountsOfSite, type FiringCounts, type SiteAssessment } from "../../src/counts/evaluate.ts";
 import { judgeTogether } from "../../src/counts/together.ts";
 import { LATE, usualSince } from "../../src/counts/track.ts";
-import type { CountsFinding, Implausible, SubjectVerdict } from "../../src/counts/verdict.ts";
+import type { CountsFinding, SubjectVerdict } from "../../src/counts/verdict.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
 import type { Scenario } from "../../src/simulator/scenario.ts";
@@ -19,8 +19,6 @@ export interface DetectOptions {
   readonly from: Instant;
   readonly sensitivities: readonly number[];
   readonly scenario?: Scenario | undefined;
-  /** Rules on high counts besides. */
-  readonly withHigh?: boolean | undefined;
   /** Left out: yes. */
   readonly withTills?: boolean | undefined;
   /** Each site's verdicts by themselves. */
@@ -31,7 +29,6 @@ export interface DetectOptions {
 /** From the first verdict to the end of it, as one alert. */
 export interface Episode {
   readonly sensitivity: number;
-  readonly kind: Implausible;
   readonly locationId: string;
   readonly recordingId: string | undefined;
   readonly at: Instant;
@@ -68,26 +65,17 @@ export function playWorld(options: DetectOptions): Played {
   const hours = createLocalHours();
   const span = { from, to: until, every: STEP_MS };
   const sites = world.locations.map((location) => new SeenSite(world, location, faults, span, hours));
-  const rules = options.sensitivities.flatMap((sensitivity) =>
-    (options.withHigh ? (["low", "high"] as const) : (["low"] as const)).map((implausible) =>
-      createRule({ implausible, sensitivity }, options.observe),
-    ),
-  );
+  const rules = options.sensitivities.map((sensitivity) => createRule({ sensitivity }, options.observe));
   for (let now = from + STEP_MS; now <= until; now += STEP_MS) {
     const counts = sites.filter((site) => site.read(now)).map((site) => site.counts(now, options.withTills));
     for (const rule of rules) rule.step(counts, now);
     options.progress?.((now - from) / (until - from));
   }
-  const together = new Map(
-    rules.filter(({ implausible }) => implausible === "low").map((rule) => [rule.sensitivity, rule.together]),
-  );
+  const together = new Map(rules.map((rule) => [rule.sensitivity, rule.together]));
   return { world, faults, episodes: rules.flatMap((rule) => rule.episodes), together, options, until };
 }
 
-function createRule(
-  rule: { readonly implausible: Implausible; readonly sensitivity: number },
-  observe: DetectOptions["observe"],
-) {
+function createRule(rule: { readonly sensitivity: number }, observe: DetectOptions["observe"]) {
   const assessments = new Map<string, SiteAssessment>();
   const seen = new Map<string, CountsOfSite>();
   const active = new Map<string, Episode>();
@@ -109,7 +97,7 @@ function createRule(
       active.delete(keyOf(own));
     }
     if (verdict.is !== "implausible" || known) return;
-    const { implausible: kind, sensitivity } = rule;
+    const { sensitivity } = rule;
     const { locationId, recordingId } = subject;
     const { finding } = verdict;
     const counts = seen.get(locationId);
@@ -117,7 +105,7 @@ function createRule(
       (counts?.zones ?? []).reduce((sum, zone) => {
         return zones.includes(zone.zone ?? "") ? sum + usualSince({ ...zone, now: now + LATE.mean }, from) : sum;
       }, 0);
-    const about = { kind, sensitivity, locationId, recordingId };
+    const about = { sensitivity, locationId, recordingId };
     const episode: Episode = { ...about, at: now, finding, usualOf, endedAt: undefined };
     active.set(keyOf(own), episode);
     episodes.push(episode);
@@ -131,14 +119,14 @@ function createRule(
         seen.set(locationId, counts);
         const assessed = assessCounts(counts, rule, firingAt(locationId));
         assessments.set(locationId, assessed);
-        if (rule.implausible === "low") observe?.(assessed, rule.sensitivity, now);
+        observe?.(assessed, rule.sensitivity, now);
       }
       // Whether an alert goes on is asked once an hour.
       const isNew = [...assessments.values()].some(({ verdicts }) =>
         verdicts.some((own) => own.verdict.is === "implausible" && !active.has(keyOf(own))),
       );
       if (!isNew && now % HOUR_MS !== 0) return;
-      const judged = judgeTogether([...assessments.values()], rule.implausible, now);
+      const judged = judgeTogether([...assessments.values()], now);
       for (const verdict of judged.verdicts) note(verdict, now);
       for (const { label, value } of judged.together)
         together.add(`${label}=${value} ${new Date(now).toISOString().slice(0, 10)}`);

@@ -57,7 +57,7 @@ export function* replayCounts(replay: CountsReplay): Generator<void, readonly Tr
     const judge = (when: CountsCondition) => {
       const firing = firingIn(alerts, replay, when);
       const assessed = known.map((counts) => assessCounts(counts, when, firing(counts.site)));
-      return judgeTogether(assessed, when.implausible, now);
+      return judgeTogether(assessed, now);
     };
     const { byCondition, together } = judgeAll(compileRules(plan.counts).counts, judge);
     for (const evaluator of evaluatorsOf(replay, byCondition, now)) {
@@ -79,12 +79,11 @@ export function* replayCounts(replay: CountsReplay): Generator<void, readonly Tr
 
 type Judge = (when: CountsCondition) => ReturnType<typeof judgeTogether>;
 
-/** The evidence by condition; drops of many locations together are those of the most sensitive condition on low counts. */
+/** The evidence by condition; drops of many locations together are those of the most sensitive condition. */
 function judgeAll(conditions: readonly CountsCondition[], judge: Judge) {
   const each = [...new Map(conditions.map((when) => [countsKey(when), when]))];
   const judged = each.map(([key, when]) => ({ key, when, ...judge(when) }));
-  const low = judged.filter(({ when }) => when.implausible === "low");
-  const [keenest] = low.sort((a, b) => a.when.sensitivity - b.when.sensitivity);
+  const [keenest] = judged.toSorted((a, b) => a.when.sensitivity - b.when.sensitivity);
   return {
     byCondition: new Map(judged.map(({ key, verdicts }) => [key, evidenceBySubject(verdicts)])),
     together: keenest?.together.map((one) => ({ ...one, dropped: one.dropped.length })),

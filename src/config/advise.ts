@@ -42,28 +42,20 @@ const rootByColumn = warning(
 );
 
 const FEWEST_VISITS = 10;
-const LOOK_FIRST = "a receiver that wakes nobody, and a backtest before";
 
 function countsRules({ rules, counts }: Config): Finding[] {
-  const isLow = rules.some(({ when }) => when.kind === "counts" && when.implausible === "low");
+  const isWatched = rules.some(({ when }) => when.kind === "counts");
   return rules.flatMap(({ when }, index): Finding[] => {
     if (when.kind !== "counts" && when.kind !== "counts_together") return [];
     const path = ["rules", index, "when", when.kind];
     if (!counts.read)
       return [warning(path, "counts.read is false", "true: without counts the rule is never evaluated")];
     if (when.kind === "counts_together")
-      return isLow
-        ? []
-        : [warning(path, "no rule on counts", "one with `implausible: low`, whose alerts this replaces")];
+      return isWatched ? [] : [warning(path, "no rule on counts", "one, whose alerts this replaces")];
     const found = `${when.sensitivity}, which chance often explains`;
-    return [
-      ...(when.implausible === "high"
-        ? [warning([...path, "implausible"], "high, which is often wrong", LOOK_FIRST)]
-        : []),
-      ...(when.sensitivity < FEWEST_VISITS
-        ? [warning([...path, "sensitivity"], found, `${FEWEST_VISITS} or more; the default is 30`)]
-        : []),
-    ];
+    return when.sensitivity < FEWEST_VISITS
+      ? [warning([...path, "sensitivity"], found, `${FEWEST_VISITS} or more; the default is 30`)]
+      : [];
   });
 }
 

@@ -80,13 +80,7 @@ const flapping = section(
   },
 );
 
-const counts = section({
-  implausible: required(
-    "low: hardly anything is counted where people are; high: more than can be.",
-    oneOf("low", "high"),
-  ),
-  sensitivity: withDefault("How many visits must be missing, or too many.", integer(1, 10_000), "30"),
-});
+const counts = section({ sensitivity: withDefault("How many visits must be missing.", integer(1, 10_000), "30") });
 
 const keys = {
   status: optional("The status of a recording.", oneOf("offline", "degraded")),
@@ -104,7 +98,7 @@ const keys = {
   ),
   group_offline: optional("The ratio of the recordings with the same label that are offline.", groupOffline),
   location_offline: optional("The same by `location_id`.", locationOffline),
-  counts: optional("Counts of a location, or of a recording, that cannot be true.", counts),
+  counts: optional("Counts of a location, or of a recording: hardly anything, where people are.", counts),
   counts_together: optional(
     "Counts that dropped at most locations of an organisation or time zone at once; replaces the alerts of each.",
     oneOf("true"),

@@ -9,6 +9,7 @@ const gone: ReadonlyMap<string, string> = new Map([
     "http.web_config_file",
     "`tls` with `cert_file` and `key_file`; tokens with scopes, and a proxy in front for the rest",
   ],
+  ["rules.when.counts.implausible", "a rule on counts is about too few visits; too many were wrong too often"],
   ["digests.untrusted_below", "digests do not list days of counts; the page of a location shows its uptime by day"],
 ]);
 

@@ -148,7 +148,7 @@ function inhibit(source: string | string[], target: string | string[], ...equal:
 
 const { offline, low_quality, low_uptime, not_uploading, location_offline, camera_server_offline } = names;
 const ofPlace = (wider: string) => called("Recording.*", low_quality, wider, "Counts.*");
-const falseCounts = called(names.counts_low, names.counts_high);
+const falseCounts = called(names.counts_low);
 
 /** The inhibit rules of a configuration without any, as written in a file. */
 export const defaultInhibitRules: RawMap[] = [
@@ -156,7 +156,7 @@ export const defaultInhibitRules: RawMap[] = [
   inhibit(called(camera_server_offline), ofPlace(location_offline), "camera_server"),
   inhibit(called(offline), called(low_uptime, low_quality, names.missing, not_uploading, "Counts.*"), "recording_id"),
   inhibit(called(not_uploading), called(low_uptime, "Counts.*"), "recording_id"),
-  inhibit([falseCounts, 'recording_id != ""'], [falseCounts, 'recording_id = ""'], "alertname", "location_id"),
+  inhibit([falseCounts, 'recording_id != ""'], [falseCounts, 'recording_id = ""'], "location_id"),
   inhibit(called(names.flapping), called(offline, names.degraded), "recording_id"),
   inhibit(called(names.service_unreachable), 'location_id != ""'),
   inhibit(called(names.service_unreachable), 'camera_server != ""'),

@@ -16,9 +16,8 @@ export type HourAt = (at: Instant) => LocalHour;
 export interface Baseline extends Dispersion {
   /** Usual count of each hour of the week, 0 Monday 00:00 to 167 Sunday 23:00; undefined where too thin. */
   readonly usual: readonly (number | undefined)[];
-  /** The second worst day of the past: most visits that it seemed to lack within some hours, and to have too many. */
+  /** The second worst day of the past: most visits that it seemed to lack within some hours. */
   readonly lull: number;
-  readonly surge: number;
   /** The same as `lull`, of days on which people were there as usual; days in a row are one. */
   readonly ownLull: number;
   /** Usual count of the busiest day of the week. */
@@ -78,8 +77,7 @@ export function learnBaseline(series: CountSeries, now: Instant, past: PastOptio
   return {
     usual,
     ...learnDispersion(days),
-    lull: secondMost(known, lacking),
-    surge: secondMost(known, ({ expected, counted }) => counted - expected * FAR_MORE),
+    lull: known.map(mostLacking).sort((a, b) => b - a)[1] ?? 0,
     ownLull: secondEpisode(known.map((hours) => lullOf(hours, past.busyDays))),
     ofDay: Math.max(...byWeekday(usual).map(sumOf)),
     usualDays: usualDaysOf(known, usual),
@@ -108,9 +106,8 @@ export function addBaselines(baselines: readonly (Baseline | undefined)[]): Base
     });
     const largest = (of: "day" | "hour" | "visit") => Math.max(sum[of], next[of]);
     const dispersion = { day: largest("day"), hour: largest("hour"), visit: largest("visit") };
-    const [lull, surge, ofDay] = [sum.lull + next.lull, sum.surge + next.surge, sum.ofDay + next.ofDay];
-    const ownLull = sum.ownLull + next.ownLull;
-    return { usual, ...dispersion, lull, surge, ofDay, ownLull };
+    const [lull, ownLull, ofDay] = [sum.lull + next.lull, sum.ownLull + next.ownLull, sum.ofDay + next.ofDay];
+    return { usual, ...dispersion, lull, ownLull, ofDay };
   }, first);
 }
 
@@ -209,22 +206,14 @@ function sumOf(counts: readonly (number | undefined)[]): number {
   return counts.reduce<number>((total, count) => total + (count ?? 0), 0);
 }
 
-/** The second most of all days, since one odd day is no habit: of each day the span in which `of` adds up to most. */
-function secondMost(days: readonly (readonly ExpectedHour[])[], of: (hour: ExpectedHour) => number): number {
-  return days.map((hours) => mostIn(hours, of)).sort((a, b) => b - a)[1] ?? 0;
-}
-
-function mostIn(hours: readonly ExpectedHour[], of: (hour: ExpectedHour) => number): number {
+/** The most visits that hours in a row lacked. One odd day is no habit. */
+function mostLacking(hours: readonly ExpectedHour[]): number {
   let [running, most] = [0, 0];
-  for (const hour of hours) {
-    running = Math.max(0, running + of(hour));
+  for (const { expected, counted } of hours) {
+    running = Math.max(0, running + expected - counted / HARDLY);
     most = Math.max(most, running);
   }
   return most;
-}
-
-function lacking({ expected, counted }: ExpectedHour): number {
-  return expected - counted / HARDLY;
 }
 
 interface Lull {
@@ -235,7 +224,7 @@ interface Lull {
 
 function lullOf(hours: readonly KnownHour[], busyDays: PastOptions["busyDays"]): Lull {
   const ofDay = hours.reduce((total, { expected }) => total + expected, 0);
-  return { lacked: !busyDays || busyDays.has(hours[0]?.day ?? 0) ? mostIn(hours, lacking) : 0, ofDay };
+  return { lacked: !busyDays || busyDays.has(hours[0]?.day ?? 0) ? mostLacking(hours) : 0, ofDay };
 }
 
 /** The most without the days in a row around the worst that lacked half of their visits, and one at either end of them. */

@@ -1,9 +1,10 @@
 /** Evaluates the counts of a fleet: each site by itself, then all of them together (`together.ts`). */
+import type { CountsCondition } from "../health/model.ts";
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
 import { addBaselines, type Baseline, learnBaseline, type PastOptions } from "./baseline.ts";
-import { type CountsRule, judgeCounts } from "./implausible.ts";
+import { judgeCounts } from "./implausible.ts";
 import { type Profile, profileOf } from "./profile.ts";
 import type { CountedRecording, CountedSite, CountSeries } from "./series.ts";
 import { addSources, type Counted, countedSince, LATE, track } from "./track.ts";
@@ -71,18 +72,22 @@ export interface CountsOfSite {
 }
 
 /** `firing`: their counts have to come back before they end. */
-export function assessCounts(counts: CountsOfSite, rule: CountsRule, firing: readonly FiringCounts[]): SiteAssessment {
+export function assessCounts(
+  counts: CountsOfSite,
+  { sensitivity }: Pick<CountsCondition, "sensitivity">,
+  firing: readonly FiringCounts[],
+): SiteAssessment {
   const { site, now, entries, tills, zones } = counts;
   const { locationId, groups } = site;
   const judge = (own: Counted, witnesses: readonly Witness[], recordingId?: string): SubjectVerdict => {
     const known = firing.find((one) => one.locationId === locationId && one.recordingId === recordingId);
     const heard = new Map<Instant, Testimony>();
     const testimony = (since: Instant) => {
-      const said = heard.get(since) ?? hear(witnesses, rule.implausible, since);
+      const said = heard.get(since) ?? hear(witnesses, since);
       heard.set(since, said);
       return said;
     };
-    const judged = judgeCounts(own, { rule, now, firingSince: known?.since, testimony });
+    const judged = judgeCounts(own, { sensitivity, now, firingSince: known?.since, testimony });
     return { subject: { locationId, recordingId }, ...judged, firingSince: known?.since };
   };
   // One recording is no witness for itself.

@@ -7,17 +7,16 @@ import type { Instant } from "../lib/clock.ts";
 import type { SiteAssessment } from "./evaluate.ts";
 import { LONGEST_MS, type ProfileSpan, profileSpan, readProfile } from "./profile.ts";
 import type { Sum } from "./track.ts";
-import type { CountsVerdict, DroppedTogether, Implausible, SubjectVerdict } from "./verdict.ts";
+import type { CountsVerdict, DroppedTogether, SubjectVerdict } from "./verdict.ts";
 
 /** The share of the locations that can be compared, and so many at least. */
 const MOST = { share: 0.5, least: 3 } as const;
 const SOME = { share: 0.1, least: 3 } as const;
 /** Less is expected where nothing can be compared. */
 const ENOUGH = 8;
-/** Counted, relative to what is usual: fell, as usual, rose. */
+/** Counted, relative to what is usual: fell, as usual. */
 const FELL = 1 / 3;
 const USUAL = { least: 0.5, most: 1.5 } as const;
-const ROSE = 3;
 
 type State = "changed" | "usual" | "unknown";
 
@@ -33,16 +32,15 @@ interface Crowd {
 /** Replaces what most locations of a group share by one finding about the group. All of one rule, at one instant. */
 export function judgeTogether(
   assessments: readonly SiteAssessment[],
-  kind: Implausible,
   now: Instant,
 ): { readonly verdicts: readonly SubjectVerdict[]; readonly together: readonly DroppedTogether[] } {
-  const { judge, together } = createJudgement(assessments, kind, now);
+  const { judge, together } = createJudgement(assessments, now);
   return { verdicts: assessments.flatMap(judge), together: together() };
 }
 
 /** The same in steps, for large fleets: `judge` each site, then ask for what they share. */
-export function createJudgement(assessments: readonly SiteAssessment[], kind: Implausible, now: Instant) {
-  const crowdsOf = createCrowds(assessments, kind, now);
+export function createJudgement(assessments: readonly SiteAssessment[], now: Instant) {
+  const crowdsOf = createCrowds(assessments, now);
   const largest = new Map<string, Crowd>();
   const note = (crowd: Crowd) => {
     const key = `${crowd.label}/${crowd.value}`;
@@ -56,7 +54,7 @@ export function createJudgement(assessments: readonly SiteAssessment[], kind: Im
         const isOlder = own.firingSince !== undefined && own.firingSince < now - LONGEST_MS;
         const crowds = own.fall && !isOlder ? crowdsOf(site, own) : [];
         const most = crowds.filter((crowd) => isShared(crowd, MOST));
-        if (kind === "low") most.forEach(note);
+        most.forEach(note);
         return { ...own, verdict: amongOthers(own.verdict, most, crowds) };
       }),
     together: (): DroppedTogether[] => withoutRepetition([...largest.values()]).map(togetherOf),
@@ -75,7 +73,7 @@ function amongOthers(own: CountsVerdict, most: readonly Crowd[], crowds: readonl
 }
 
 /** Gives the groups of a site as they are since its own counts changed: entries for all, zones for recordings besides. */
-function createCrowds(assessments: readonly SiteAssessment[], kind: Implausible, now: Instant) {
+function createCrowds(assessments: readonly SiteAssessment[], now: Instant) {
   // A drop of a large fleet has thousands of beginnings and few spans.
   const known = new Map<string, Pick<Crowd, "changed" | "judged">>();
   const members = new Map<string, readonly SiteAssessment[]>();
@@ -92,7 +90,7 @@ function createCrowds(assessments: readonly SiteAssessment[], kind: Implausible,
     return compared.flatMap((what) =>
       Object.entries(groups).map(([label, value]) => {
         const key = `${what}/${JSON.stringify(span)}/${label}/${value}`;
-        const crowd = known.get(key) ?? crowdOf(membersOf(label, value), what, { kind, span });
+        const crowd = known.get(key) ?? crowdOf(membersOf(label, value), what, span);
         known.set(key, crowd);
         return { label, value, since, ...crowd };
       }),
@@ -103,24 +101,23 @@ function createCrowds(assessments: readonly SiteAssessment[], kind: Implausible,
 function crowdOf(
   members: readonly SiteAssessment[],
   what: "entries" | "zones",
-  { kind, span }: { readonly kind: Implausible; readonly span: ProfileSpan },
+  span: ProfileSpan,
 ): Pick<Crowd, "changed" | "judged"> {
   const changed: { locationId: string; sum: Sum }[] = [];
   let usual = 0;
   for (const { locationId, profiles } of members) {
     const { since, before } = readProfile(profiles[what], span);
     // A change long before has nothing to do with it.
-    const state = stateOf(before, kind) === "changed" ? "unknown" : stateOf(since, kind);
+    const state = stateOf(before) === "changed" ? "unknown" : stateOf(since);
     if (state === "changed") changed.push({ locationId, sum: since });
     if (state === "usual") usual++;
   }
   return { changed, judged: changed.length + usual };
 }
 
-function stateOf({ expected, counted }: Sum, kind: Implausible): State {
-  if (kind === "high" && counted >= expected * ROSE + ENOUGH) return "changed";
+function stateOf({ expected, counted }: Sum): State {
   if (expected < ENOUGH) return "unknown";
-  if (kind === "low" && counted <= expected * FELL) return "changed";
+  if (counted <= expected * FELL) return "changed";
   return counted >= expected * USUAL.least && counted <= expected * USUAL.most ? "usual" : "unknown";
 }
 

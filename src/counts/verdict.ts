@@ -1,10 +1,7 @@
 /** The verdict on the counts of a location or of a recording, or the reason for none. */
 
 import type { CountsEvidence, CountsSince, CountsTogether, CountsWitnessed } from "../health/counts.ts";
-import type { CountsCondition } from "../health/model.ts";
 import type { Instant } from "../lib/clock.ts";
-
-export type Implausible = CountsCondition["implausible"];
 
 /** Whose counts they are; without a recording, those of the whole location. */
 export interface CountsSubject {
@@ -24,7 +21,6 @@ export interface CountsWitness extends CountsWitnessed {
 type FindingReason = "witnessed" | "beyond_chance";
 
 export interface CountsFinding extends CountsSince {
-  readonly kind: Implausible;
   readonly witness?: CountsWitness | undefined;
   readonly reason: FindingReason;
 }
@@ -53,7 +49,7 @@ export type CountsVerdict =
 export interface SubjectVerdict {
   readonly subject: CountsSubject;
   readonly verdict: CountsVerdict;
-  /** The moment at which counts fell away or rose beyond chance, whatever may explain it. */
+  /** The moment at which counts fell away beyond chance, whatever may explain it. */
   readonly fall?: CountsSince | undefined;
   /** Since when an alert about it fires. */
   readonly firingSince?: Instant | undefined;

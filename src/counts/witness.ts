@@ -8,7 +8,7 @@
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { FAR_MORE, HARDLY } from "./baseline.ts";
 import { type Counted, countedSince, type Piece, usualSince } from "./track.ts";
-import type { CountsWitness, Implausible } from "./verdict.ts";
+import type { CountsWitness } from "./verdict.ts";
 
 export interface Witness extends Counted, Pick<CountsWitness, "kind" | "zone" | "recordingId"> {}
 
@@ -37,21 +37,8 @@ const NIGHT = { ms: 24 * HOUR_MS, perHour: 0.3, counted: 20 } as const;
 /** So many were to be expected of one that is silent. */
 const EXPECTED = 5;
 
-export function hear(witnesses: readonly Witness[], kind: Implausible, since: Instant): Testimony {
-  const heard = kind === "low" ? witnesses.filter((witness) => !seesGhosts(witness)) : witnesses;
-  const said = heard.flatMap((witness) => countedBy(witness, since) ?? []);
-  return kind === "low" ? whileLow(said) : whileHigh(said);
-}
-
-function countedBy(witness: Witness, since: Instant): Said | undefined {
-  const { kind, zone, recordingId } = witness;
-  const { expected, counted, pieces } = countedSince(witness, since);
-  const usual = Math.max(expected, usualSince(witness, since));
-  const chance = expected * (1 + (witness.baseline?.visit ?? 0));
-  return pieces > 0 ? { kind, zone, recordingId, expected, counted, usual, chance } : undefined;
-}
-
-function whileLow(said: readonly Said[]): Testimony {
+export function hear(witnesses: readonly Witness[], since: Instant): Testimony {
+  const said = witnesses.flatMap((witness) => (seesGhosts(witness) ? [] : (countedBy(witness, since) ?? [])));
   const silent = said.filter((one) => one.expected >= EXPECTED && one.counted < one.expected * IS_SILENT);
   const most = silent.length > 0 ? NO_MORE_THAN : FAR_MORE;
   const counting = said.filter(
@@ -60,7 +47,7 @@ function whileLow(said: readonly Said[]): Testimony {
       counted >= usual * STILL_COUNTS &&
       isSane(counted, usual, kind === "tills" ? FAR_MORE : most),
   );
-  const named = best(counting, ({ counted }) => counted);
+  const named = best(counting);
   const isOutnumbered = named?.kind !== "tills" && sourcesOf(silent) > sourcesOf(counting);
   if (!named || isOutnumbered || silent.some(({ kind }) => kind === "tills"))
     return { is: silent.length > 0 ? "silent" : "none" };
@@ -76,6 +63,14 @@ function whileLow(said: readonly Said[]): Testimony {
     factor: Math.min(1, sum("counted") / expected),
     variance: sum("chance") / expected ** 2,
   };
+}
+
+function countedBy(witness: Witness, since: Instant): Said | undefined {
+  const { kind, zone, recordingId } = witness;
+  const { expected, counted, pieces } = countedSince(witness, since);
+  const usual = Math.max(expected, usualSince(witness, since));
+  const chance = expected * (1 + (witness.baseline?.visit ?? 0));
+  return pieces > 0 ? { kind, zone, recordingId, expected, counted, usual, chance } : undefined;
 }
 
 function isSane(counted: number, usual: number, most: number): boolean {
@@ -103,15 +98,8 @@ function seesGhosts({ pieces, now }: Witness): boolean {
   return counted >= NIGHT.counted;
 }
 
-function whileHigh(said: readonly Said[]): Testimony {
-  const risen = said.some(({ kind, counted, expected }) => counted > expected * NO_MORE_THAN + SOME[kind]);
-  if (risen) return { is: "silent" };
-  const named = best(said, ({ expected }) => expected);
-  return named ? { is: "confirms", named, factor: 1, variance: 0 } : { is: "none" };
-}
-
-/** The tills, then the one of which most is known. */
-function best(said: readonly Said[], of: (one: Said) => number): Said | undefined {
-  const rank = (one: Said) => (one.kind === "tills" ? Number.POSITIVE_INFINITY : of(one));
+/** The tills, then the one that counts most. */
+function best(said: readonly Said[]): Said | undefined {
+  const rank = ({ kind, counted }: Said) => (kind === "tills" ? Number.POSITIVE_INFINITY : counted);
   return said.reduce<Said | undefined>((most, one) => (most && rank(most) >= rank(one) ? most : one), undefined);
 }

@@ -184,12 +184,6 @@ export const recordingProblems = {
     short: "counts too low",
     was: "counted too little",
   },
-  counts_high: {
-    name: "Counts too high",
-    adjective: "counting too much",
-    short: "counts too high",
-    was: "counted too much",
-  },
   flapping: { name: "Flapping", adjective: "flapping", short: "flapping", was: "was flapping" },
 } as const satisfies Record<string, RecordingProblemWords>;
 
@@ -252,7 +246,6 @@ export const defaultAlertNames = {
   organisation_offline: "OrganisationOffline",
   timezone_offline: "TimezoneOffline",
   counts_low: "CountsImplausible",
-  counts_high: "CountsTooHigh",
   counts_together: "CountsDroppedTogether",
   service_unreachable: "ServiceUnreachable",
   service_partly_unreachable: "ServicePartlyUnreachable",

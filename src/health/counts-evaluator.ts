@@ -32,7 +32,7 @@ export function withCounts(
     describe(rule, startsAt) {
       const described = evaluator.describe(rule, startsAt);
       if (rule.when.kind !== "counts") return described;
-      const annotations = alertAnnotations(rule, describeCounts(name, rule.when, found(rule)?.counts, now));
+      const annotations = alertAnnotations(rule, describeCounts(name, found(rule)?.counts, now));
       return { ...described, annotations };
     },
   };

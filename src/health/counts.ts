@@ -8,7 +8,7 @@ import type { CountsCondition } from "./model.ts";
 
 /** Usual and counted visits, since then and until now. */
 export interface CountsSince {
-  /** The best estimate of the time at which counts fell away or rose: the start of a local hour, or a reading. */
+  /** The best estimate of the time at which counts fell away: the start of a local hour, or a reading. */
   readonly since: Instant;
   readonly expected: number;
   readonly counted: number;
@@ -55,8 +55,8 @@ export function countsEndReason(evidence: CountsEvidence | undefined): "dropped_
 }
 
 /** The key that rules with the same condition share. */
-export function countsKey({ implausible, sensitivity }: Pick<CountsCondition, "implausible" | "sensitivity">): string {
-  return `${implausible}/${sensitivity}`;
+export function countsKey({ sensitivity }: Pick<CountsCondition, "sensitivity">): string {
+  return `${sensitivity}`;
 }
 
 /** `Entrance counts 0 since 10:00, usually 140 by now; Tills counted 41`: times of the given zone. Plain text. */
@@ -91,11 +91,10 @@ function shortName(name: string): string {
 /** Generated annotations of an alert; the figures of its beginning. */
 export function describeCounts(
   name: string,
-  { implausible }: CountsCondition,
   counts: ImplausibleCounts | undefined,
   now: Instant,
 ): readonly [summary: string, description: string] {
-  const summary = `${name} counts too ${implausible === "low" ? "few" : "many"} visits`;
+  const summary = `${name} counts too few visits`;
   if (!counts) return [summary, ""];
   const { since, expected, counted } = counts;
   const figures = `${count(Math.round(counted))} from ${isoMinute(since)} to ${isoMinute(now)}, usually ${count(Math.round(expected))}`;

@@ -17,11 +17,10 @@ export type RecordingCondition =
   | CountsCondition
   | { readonly kind: "missing" };
 
-/** `low`: hardly anything is counted where people are; `high`: people are counted where nobody is. */
+/** Hardly anything is counted where people are. */
 export interface CountsCondition {
   readonly kind: "counts";
-  readonly implausible: "low" | "high";
-  /** Visits missing, or too many, before the condition is met. */
+  /** Visits missing before the condition is met. */
   readonly sensitivity: number;
 }
 

@@ -152,7 +152,7 @@ export const recordingKinds: {
     notInHistory: () => "history does not show when a recording was last seen",
   },
   counts: {
-    problem: ({ implausible }) => `counts_${implausible}`,
+    problem: () => "counts_low",
     evidence: (when, _, { state }, context) =>
       state.status === "offline" ? undefined : context.counts?.(when, "recording", state.id)?.met,
     startsAt: ({ id }, context, when) => context.counts?.(when, "recording", id)?.counts?.since,
@@ -164,7 +164,7 @@ export const recordingKinds: {
       return found ? { detail: countsText(name, found, { now, timezone }) } : {};
     },
     describe: (when, { name, state }, { counts, now }) =>
-      describeCounts(name, when, counts?.(when, "recording", state.id)?.counts, now),
+      describeCounts(name, counts?.(when, "recording", state.id)?.counts, now),
     notInHistory: () => "history has no counts",
   },
   missing: {

@@ -37,7 +37,7 @@ export function createJudgeCounts({ clock, assigned, countVerdicts, intervalMs, 
     for (const when of conditions) {
       const key = countsKey(when);
       const sites = fresh.flatMap(([shard, { rules }]) => rules[key]?.filter(isIn(shard)) ?? []);
-      const { judge, together } = createJudgement(sites, when.implausible, now);
+      const { judge, together } = createJudgement(sites, now);
       const verdicts = (await mapYielding(sites, judge)).flat();
       const stored = verdicts.map(({ subject, verdict }) => ({ subject, verdict }));
       rules.push([key, { together: together(), verdicts: stored }]);
@@ -67,9 +67,7 @@ export function createFollowTogether(
   conditions: readonly CountsCondition[],
   intervalMs: number,
 ) {
-  const [keenest] = conditions
-    .filter(({ implausible }) => implausible === "low")
-    .sort((a, b) => a.sensitivity - b.sensitivity);
+  const [keenest] = conditions.toSorted((a, b) => a.sensitivity - b.sensitivity);
   return async (now: Instant): Promise<CountsTogether[] | undefined> => {
     const judged = await refreshJudged();
     const found = keenest && judged.rules[countsKey(keenest)];

@@ -35,8 +35,7 @@ function everyAlert(): Alert[] {
       for (const problem of Object.keys(recordingProblems) as ProblemKind[])
         add(problem, "recording", id, { recording_id: id, recording: camera, ...here });
     }
-    for (const problem of ["location_offline", "counts_low", "counts_high"] as const)
-      add(problem, "location", site, here);
+    for (const problem of ["location_offline", "counts_low"] as const) add(problem, "location", site, here);
   }
   for (const label of groupLabels) {
     const value = shared[label];

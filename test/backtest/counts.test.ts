@@ -105,8 +105,8 @@ function rule(when: Condition, more: Partial<Rule> = {}): Rule {
   return { id, alert: "CountsImplausible", when, labels: {}, annotations: {}, ...timing, ...more };
 }
 
-const low: CountsCondition = { kind: "counts", implausible: "low", sensitivity: 30 };
-const RULES = [rule(low), rule({ ...low, implausible: "high" }), rule({ kind: "counts_together" })];
+const low: CountsCondition = { kind: "counts", sensitivity: 30 };
+const RULES = [rule(low), rule({ kind: "counts_together" })];
 
 interface Verdict {
   readonly subject: { readonly recordingId?: string };
@@ -216,7 +216,7 @@ test("locations whose counts dropped together are one alert, of the rule about t
   );
   const [group, ...more] = replay(together);
   expect(more).toEqual([]);
-  expect(group).toMatchObject({ rule: RULES[2]?.id, text: expect.stringContaining("3 of 3 locations count") });
+  expect(group).toMatchObject({ rule: RULES[1]?.id, text: expect.stringContaining("3 of 3 locations count") });
   expect(group?.until).toBeGreaterThan(BLIND.to);
 });
 
@@ -267,7 +267,7 @@ test("an alert begins at the hour at which the daemon would be as sure, with nea
     const { each, finish } = await assess(0, { recordings, locations: new Map() } as never);
     await each({ id: site.locationId, counts, days, zones } as never);
     await finish();
-    const verdicts = saved[0]?.rules["low/30"]?.[0]?.verdicts ?? [];
+    const verdicts = saved[0]?.rules["30"]?.[0]?.verdicts ?? [];
     const own = verdicts.find((one) => one.subject.recordingId === camera?.id);
     return own?.verdict.finding;
   }

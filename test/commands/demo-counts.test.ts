@@ -40,7 +40,7 @@ async function foundAt(now: number): Promise<string[]> {
       groups: {},
     };
     const options = { hours: createLocalHours() };
-    const rule = { implausible: "low", sensitivity: 30 } as const;
+    const rule = { sensitivity: 30 } as const;
     const counts = countsOf(site, learnSite(site, now, options), now, options);
     return assessCounts(counts, rule, []).verdicts.flatMap(({ subject, verdict }) => {
       const name = recordings.find((one) => one.id === subject.recordingId)?.name ?? "location";

@@ -12,7 +12,7 @@ import {
 import { profileOf, profileSpan, readProfile } from "../../src/counts/profile.ts";
 import type { CountedSite, CountSeries } from "../../src/counts/series.ts";
 import { judgeTogether } from "../../src/counts/together.ts";
-import type { CountsVerdict, Implausible } from "../../src/counts/verdict.ts";
+import type { CountsVerdict } from "../../src/counts/verdict.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
 import { seededRandom } from "../support/random.ts";
 
@@ -110,23 +110,18 @@ function countedUntil(ms: number, mean: number, today: Today): number {
 }
 
 interface Asked {
-  readonly kind?: Implausible;
   readonly sensitivity?: number;
   readonly firing?: readonly FiringCounts[];
   readonly now?: number;
 }
 
-function assess(
-  site: CountedSite,
-  { kind = "low", sensitivity = 30, firing = [], now = NOW }: Asked = {},
-): SiteAssessment {
-  const rule = { implausible: kind, sensitivity };
+function assess(site: CountedSite, { sensitivity = 30, firing = [], now = NOW }: Asked = {}): SiteAssessment {
   const known = learned.get(site.entries.hours) ?? new Map<string, LearnedSite>();
   learned.set(site.entries.hours, known);
   const key = JSON.stringify([site.zones.map(({ zone }) => zone), site.sales !== undefined, site.recordings]);
   const own = known.get(key) ?? learnSite(site, now, { hours });
   known.set(key, own);
-  return assessCounts(countsOf(site, own, now, { hours }), rule, firing);
+  return assessCounts(countsOf(site, own, now, { hours }), { sensitivity }, firing);
 }
 
 function verdictOf(shop: Shop, asked: Asked = {}, recordingId?: string): CountsVerdict {
@@ -147,7 +142,7 @@ describe("low counts", () => {
   test("are named with the witness, since the counts fell away", () => {
     const verdict = verdictOf({ entries: gone, tills: {} });
     if (verdict.is !== "implausible") throw new Error(JSON.stringify(verdict));
-    expect(verdict.finding).toMatchObject({ kind: "low", reason: "witnessed", witness: { kind: "tills" } });
+    expect(verdict.finding).toMatchObject({ reason: "witnessed", witness: { kind: "tills" } });
     expect(Math.abs(verdict.finding.since - (NOW - 3 * HOUR))).toBeLessThanOrEqual(HOUR / 3);
     expect(verdict.finding.expected).toBeGreaterThan(100);
     expect(verdict.finding.counted).toBeLessThan(10);
@@ -438,78 +433,6 @@ describe("low counts", () => {
   });
 });
 
-describe("high counts", () => {
-  const night = { 0: 130, 1: 130, 2: 130, 3: 130, 4: 130, 5: 130, 6: 130, 7: 130 };
-  const morning = NOW - 7 * HOUR;
-  const high = { kind: "high", now: morning } as const;
-
-  test("are named where nobody else counts, and not where people are", () => {
-    const shop = { now: morning, zones: { shoes: night, coats: {} }, tills: {} };
-    expect(verdictOf(shop, high, "r-shoes")).toMatchObject({ finding: { kind: "high", reason: "witnessed" } });
-    const event = { ...shop, zones: { shoes: night, coats: night } };
-    expect(reasonOf(verdictOf(event, high, "r-shoes"))).toBe("nobody_seems_there");
-    expect(verdictOf({}, { kind: "high" }).is).not.toBe("implausible");
-  });
-
-  test("are no party or late opening, and nothing any more once they are as usual", () => {
-    const shoesOf = (shoes: Today, at = morning) =>
-      verdictOf({ now: at, zones: { shoes, coats: {} }, tills: {} }, { kind: "high", now: at }, "r-shoes");
-    expect(shoesOf({ 3: 300, 4: 300, 5: 300, 6: 300 }).is).not.toBe("implausible");
-    expect(shoesOf(night, morning + 2 * HOUR).is).toBe("implausible");
-    expect(reasonOf(shoesOf(night, morning + 4 * HOUR))).toBe("nothing_expected");
-  });
-
-  test("are no opening: of what never counted nothing is said", () => {
-    const site = shopOf({});
-    const never = { ...site.entries, hours: new Map([...site.entries.hours].map(([at]) => [at, 0])) };
-    const opened = { kind: "high" } as const;
-    const alone = assess({ ...site, entries: never }, opened).verdicts;
-    expect(alone.map(({ verdict }) => reasonOf(verdict))).toEqual(["nothing_expected"]);
-    const shop = shopOf({ tills: {}, zones: { shoes: {}, coats: {} } });
-    const newZone = { ...shop.zones[0], hours: never.hours } as CountSeries;
-    const entries = { ...shop.entries, hours: new Map(shop.entries.hours) };
-    const verdicts = assess({ ...shop, entries, zones: [newZone, ...shop.zones.slice(1)] }, opened).verdicts;
-    expect(reasonOf(verdicts[1]?.verdict as CountsVerdict)).toBe("nothing_expected");
-  });
-
-  test("are no less sure with more ghosts", () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 40 }), fc.double({ min: 1, max: 4, noNaN: true }), (ghosts, times) => {
-        const [few, more] = [ghosts, ghosts * times].map((perHour) => {
-          const shoes = Object.fromEntries([0, 1, 2, 3, 4, 5, 6, 7].map((hour) => [hour, 100 + perHour]));
-          return verdictOf({ now: morning, zones: { shoes, coats: {} }, tills: {} }, high, "r-shoes").is;
-        });
-        if (few === "implausible") expect(more).toBe("implausible");
-      }),
-      runs,
-    );
-  });
-
-  test("are alike at another time, and of no recording where most locations rise", () => {
-    fc.assert(
-      fc.property(fc.integer({ min: -300, max: 300 }), fc.integer({ min: 3, max: 6 }), (weeks, count) => {
-        const by = weeks * 7 * DAY;
-        const zones = { shoes: night, coats: {} };
-        const shop = { now: morning + by, zones, tills: {} };
-        const asked = { ...high, now: morning + by };
-        expect(verdictOf(shop, asked, "r-shoes")).toMatchObject({ finding: { reason: "witnessed" } });
-        const fleet = Array.from({ length: count }, (_, i) => {
-          return assess(shopOf({ ...shop, id: `l${i}`, groups: { organisation: "o1" } }), asked);
-        });
-        const { verdicts } = judgeTogether(fleet, "high", morning + by);
-        expect(verdicts.filter(({ verdict }) => verdict.is === "implausible")).toEqual([]);
-      }),
-      { numRuns: 4 },
-    );
-  });
-
-  test("are no promotion", () => {
-    const sale = Object.fromEntries([9, 10, 11, 12, 13, 14].map((hour) => [hour, 3.5]));
-    const zones = { shoes: sale, coats: sale };
-    expect(verdictOf({ entries: sale, tills: sale, zones }, { kind: "high" }).is).not.toBe("implausible");
-  });
-});
-
 describe("a fleet", () => {
   test("that drops is compared with the day before, of which nothing is in the drop", () => {
     for (let long = 1; long <= 36; long += 0.5) {
@@ -536,7 +459,7 @@ describe("a fleet", () => {
       fc.property(fc.integer({ min: 3, max: 7 }), drop, fc.boolean(), (count, from, areZonesOnly) => {
         const fell = Object.fromEntries(Array.from({ length: 15 - from }, (_, i) => [from + i, 0]));
         const shop = { entries: areZonesOnly ? {} : fell, zones: { shoes: fell, coats: fell }, tills: {} };
-        const { verdicts, together } = judgeTogether(fleetOf(count, shop), "low", NOW);
+        const { verdicts, together } = judgeTogether(fleetOf(count, shop), NOW);
         expect(verdicts.filter(({ verdict }) => verdict.is === "implausible")).toEqual([]);
         expect(together).toMatchObject([{ dropped: { length: count }, judged: count }]);
       }),
@@ -548,7 +471,7 @@ describe("a fleet", () => {
     const one = assess(shopOf({ id: "l9", entries: gone, tills: {}, groups: { organisation: "o1" } }));
     const others = fleetOf(4, {});
     for (const fleet of [[one], [one, ...others], [...others, one]]) {
-      const { verdicts, together } = judgeTogether(fleet, "low", NOW);
+      const { verdicts, together } = judgeTogether(fleet, NOW);
       expect(
         verdicts.flatMap(({ subject, verdict }) => (verdict.is === "implausible" ? [subject.locationId] : [])),
       ).toEqual(["l9"]);
@@ -571,7 +494,7 @@ describe("a fleet", () => {
         },
       };
     });
-    const { together } = judgeTogether(fleet, "low", NOW);
+    const { together } = judgeTogether(fleet, NOW);
     expect(together).toMatchObject([{ dropped: { length: 500 }, judged: 500 }]);
     expect(compared).toBeLessThan(500 * 20);
   });
@@ -580,7 +503,7 @@ describe("a fleet", () => {
     const profile = Array.from({ length: 18 }, (): [number, number] => [100, 0]);
     const closed = (id: string, firingSince?: number): SiteAssessment => {
       const fall = { since: firingSince ?? NOW - 55 * HOUR, expected: 300, counted: 0 };
-      const verdict = { is: "implausible", finding: { kind: "low", reason: "beyond_chance", ...fall } } as const;
+      const verdict = { is: "implausible", finding: { reason: "beyond_chance", ...fall } } as const;
       const verdicts = [{ subject: { locationId: id }, verdict, fall, firingSince }];
       return {
         locationId: id,
@@ -590,7 +513,7 @@ describe("a fleet", () => {
       };
     };
     const fleet = [closed("old", NOW - 4 * DAY), closed("new", NOW - 50 * HOUR), closed("a"), closed("b"), closed("c")];
-    const { verdicts } = judgeTogether(fleet, "low", NOW);
+    const { verdicts } = judgeTogether(fleet, NOW);
     expect(verdicts.map(({ verdict }) => verdict.is)).toEqual(["implausible", ...Array(4).fill("plausible")]);
   });
 
@@ -599,7 +522,7 @@ describe("a fleet", () => {
       const fleet = [0, 1, 2, 3].map((i) =>
         assess(shopOf({ id: name(i), entries: i === 2 ? {} : gone, tills: {}, groups: { organisation: name(9) } })),
       );
-      return judgeTogether(fleet, "low", NOW).verdicts.map(({ verdict }) => verdict);
+      return judgeTogether(fleet, NOW).verdicts.map(({ verdict }) => verdict);
     };
     expect(named((i) => `z${9 - i}`)).toEqual(named((i) => `a${i}`));
   });

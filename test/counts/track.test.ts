@@ -112,12 +112,9 @@ describe("a witness", () => {
   const none = () => readingsUntil(NOW, since);
 
   test("confirms with what it counted, and does not while it is silent", () => {
-    expect(hear([witness(readingsUntil(NOW))], "low", since)).toMatchObject({
-      is: "confirms",
-      named: { kind: "zone" },
-    });
-    expect(hear([witness(none())], "low", since).is).toBe("silent");
-    expect(hear([], "low", since).is).toBe("none");
+    expect(hear([witness(readingsUntil(NOW))], since)).toMatchObject({ is: "confirms", named: { kind: "zone" } });
+    expect(hear([witness(none())], since).is).toBe("silent");
+    expect(hear([], since).is).toBe("none");
   });
 
   test("that counted in a part of the time only confirms nothing of all of it", () => {
@@ -126,20 +123,14 @@ describe("a witness", () => {
     const late = opened.map((one) =>
       one.at <= NOW - HOUR ? { ...one, count: null } : { ...one, since: NOW - HOUR, count: 30 },
     );
-    expect(hear([witness(late)], "low", since).is).not.toBe("confirms");
+    expect(hear([witness(late)], since).is).not.toBe("confirms");
   });
 
   test("among several: one that counts is enough, unless the tills are silent", () => {
     const counting = witness(readingsUntil(NOW));
-    expect(hear([counting, witness(none())], "low", since).is).toBe("confirms");
-    expect(hear([counting, witness(none(), "tills")], "low", since).is).toBe("silent");
+    expect(hear([counting, witness(none())], since).is).toBe("confirms");
+    expect(hear([counting, witness(none(), "tills")], since).is).toBe("silent");
     const tills = witness(readingsUntil(NOW), "tills");
-    expect(hear([counting, tills, witness(none())], "low", since).named?.kind).toBe("tills");
-  });
-
-  test("of high counts says that people are there where it has risen, and that nobody is where it has not", () => {
-    const risen = readingsUntil(NOW).map((one) => ({ ...one, count: (one.count ?? 0) * 3 }));
-    expect(hear([witness(readingsUntil(NOW)), witness(risen)], "high", since).is).toBe("silent");
-    expect(hear([witness(readingsUntil(NOW))], "high", since)).toMatchObject({ is: "confirms", factor: 1 });
+    expect(hear([counting, tills, witness(none())], since).named?.kind).toBe("tills");
   });
 });

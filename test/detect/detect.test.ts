@@ -9,7 +9,7 @@ test("a blind camera of a small world is found, and nothing else is named", () =
   const from = Date.parse("2026-03-02");
   const played = playWorld({ seed: 16, locations: 2, recordingsPerLocation: 3, weeks: 1, from, sensitivities: [30] });
   const [row] = rowsOf(played);
-  expect(row).toMatchObject({ blind: { of: 1, found: 1, withinDay: 1 }, falseLow: [] });
+  expect(row).toMatchObject({ blind: { of: 1, found: 1, withinDay: 1 }, wrong: [] });
   const months = monthsOf(played);
   expect(months.all).toBeCloseTo((2 * 3 * 7) / 30);
   expect(tableOf([row as NonNullable<typeof row>], months, played)).toContain("| 30 | 1 | 1 (100.0 %) |");

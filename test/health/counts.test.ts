@@ -5,7 +5,7 @@ import type { EvaluationContext } from "../../src/health/evaluation.ts";
 import { HOUR, INTERVAL, MINUTE, recording, rule, START, Story } from "./shard-history.ts";
 
 const LONDON = "Europe/London";
-const low = rule("CountsImplausible", { kind: "counts", implausible: "low", sensitivity: 30 });
+const low = rule("CountsImplausible", { kind: "counts", sensitivity: 30 });
 const fell = { since: START - 2 * HOUR, expected: 140.4, counted: 0 };
 const implausible = (counts: CountsEvidence["counts"] = fell): CountsEvidence => ({
   met: true,
@@ -19,7 +19,7 @@ class CountedStory extends Story {
   override context(): EvaluationContext {
     return {
       ...super.context(),
-      counts: (when, kind, id) => (countsKey(when) === "low/30" ? this.found.get(`${kind}/${id}`) : undefined),
+      counts: (when, kind, id) => (countsKey(when) === "30" ? this.found.get(`${kind}/${id}`) : undefined),
     };
   }
 }
@@ -87,7 +87,7 @@ describe("counts that cannot be true", () => {
   });
 
   it("of another condition are none of this rule, and an offline location keeps its own alert beside", () => {
-    const other = rule("CountsTooHigh", { kind: "counts", implausible: "high", sensitivity: 30 });
+    const other = rule("CountsTooLow", { kind: "counts", sensitivity: 200 });
     const offline = rule("LocationOffline", { kind: "location_offline", atLeast: 1, clearBelow: 1, minRecordings: 1 });
     const story = new CountedStory(other, low, offline);
     story.found.set("location/L1", implausible());

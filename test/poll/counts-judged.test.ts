@@ -13,7 +13,7 @@ import { clockOf, UNBROKEN } from "./rig.ts";
 const NOW = Date.UTC(2026, 10, 20, 17);
 const TODAY = Date.UTC(2026, 10, 20);
 const INTERVAL = 10 * MINUTE;
-const when = { kind: "counts", implausible: "low", sensitivity: 30 } as const;
+const when = { kind: "counts", sensitivity: 30 } as const;
 
 /** Visits of an hour: from 9:00 to 20:00, a little different each time. */
 const usualIn = (at: number) => {
