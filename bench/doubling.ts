@@ -54,7 +54,7 @@ async function sweepFilled(recordings: number, times: number): Promise<Row> {
       sweeps.push(await child.ask<Cost>("sweep"));
       await server.end();
     }
-    const { cpuMs: redisCpuMs, commands } = server.median();
+    const { redisCpuMs, commands } = server.median();
     const { median: cpuMs } = series(sweeps.map((one) => one.cpuMs));
     return { recordings, cpuMs, redisCpuMs, commands, residentMb: memory(child.pid).nowMb, load: load() };
   } finally {

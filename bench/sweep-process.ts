@@ -129,7 +129,7 @@ async function open(text: string) {
           await redis.set(`floor:${shard}`, documents[shard] ?? "");
         }),
       );
-      return { receive, parse, access, bytes: documents.reduce((sum, text) => sum + (text?.length ?? 0), 0) };
+      return { receive, parse, access };
     },
   };
 }

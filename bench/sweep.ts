@@ -26,10 +26,9 @@ interface Floor {
   readonly receive: Cost;
   readonly parse: Cost;
   readonly access: Cost;
-  readonly bytes: number;
 }
 
-/** Sweeps fleets of these sizes `times` times each, healthy and with 1 % flipping. */
+/** Sweeps fleets of these sizes `times` times each: healthy, with 1 % going offline, and with these coming back. */
 export async function benchSweep(sizes: readonly number[], times: number): Promise<Report> {
   const rows: Row[] = [];
   for (const recordings of sizes) {
@@ -55,14 +54,14 @@ export async function benchSweep(sizes: readonly number[], times: number): Promi
       redisCpuMs: "redis CPU ms",
       commands: "commands",
       replyMb: "reply MB",
-      storedMb: "stored MB",
+      writtenMb: "written MB",
       load: "load",
     },
     rows,
     notes: [
       "CPU of the sweeping process alone; its ratio is the median sweep's over the median floor's.",
       "Receiving: the CPU of getting the same frames over a bare WebSocket, which the floor leaves out.",
-      "Commands are those the server counted, what scripts call inside included.",
+      "Commands are those the server counted, what scripts call inside included; written: all that it was sent.",
     ],
   };
 }
@@ -85,52 +84,54 @@ async function sweepFleet(stage: Stage, recordings: number, times: number): Prom
     for (let i = 0; i < WARM_UP; i++) await child.ask("floor");
     const ids = await child.ask<string[]>("ids");
     const flipping = ids.filter((_, i) => i % (1 / FLIPPING_SHARE) === 0);
-    const rows: Row[] = [];
-    for (const fleet of ["healthy", "1 % flipping"]) {
-      const turn = fleet === "healthy" ? undefined : flipper(stage, flipping);
-      rows.push(await measure(stage, { recordings, fleet, replyMb: replyBytes / 1e6 }, times, child.ask, turn));
-    }
-    return rows;
+    const measured = { stage, recordings, replyMb: replyBytes / 1e6, times, ask: child.ask };
+    const healthy = await measure(measured, { healthy: undefined });
+    const turn = (status: "online" | "offline") => () => stage.setStatus(flipping, status);
+    return [...healthy, ...(await measure(measured, { "1 % off": turn("offline"), "1 % back": turn("online") }))];
   } finally {
     await child.end();
   }
 }
 
-/** Turns them off and on again, one or the other at each call. */
-function flipper(stage: Stage, ids: readonly string[]): () => Promise<unknown> {
-  let offline = false;
-  return () => {
-    offline = !offline;
-    return stage.setStatus(ids, offline ? "offline" : "online");
-  };
+interface Measured {
+  readonly stage: Stage;
+  readonly recordings: number;
+  readonly replyMb: number;
+  readonly times: number;
+  readonly ask: <T>(name: string) => Promise<T>;
 }
 
+/** Sweeps fleets in turns, each after what its turn changes. */
 async function measure(
-  stage: Stage,
-  facts: Row,
-  times: number,
-  ask: <T>(name: string) => Promise<T>,
-  turn: (() => Promise<unknown>) | undefined,
-): Promise<Row> {
-  const sweeps: Cost[] = [];
+  { stage, times, ask, ...facts }: Measured,
+  fleets: Readonly<Record<string, (() => Promise<unknown>) | undefined>>,
+): Promise<Row[]> {
   const floors: Floor[] = [];
-  const server = await redisMeter(stage.redis.url);
+  const runs = await Promise.all(
+    Object.entries(fleets).map(async ([fleet, turn]) => {
+      return { fleet, turn, sweeps: [] as Cost[], server: await redisMeter(stage.redis.url) };
+    }),
+  );
   for (let i = 0; i < times; i++) {
-    await turn?.();
-    await server.begin();
-    sweeps.push(await ask<Cost>("sweep"));
-    await server.end();
-    floors.push(await ask<Floor>("floor"));
+    for (const { turn, sweeps, server } of runs) {
+      await turn?.();
+      await server.begin();
+      sweeps.push(await ask<Cost>("sweep"));
+      await server.end();
+      floors.push(await ask<Floor>("floor"));
+    }
   }
-  const { cpuMs: redisCpuMs, commands } = server.median();
-  server.close();
+  for (const { server } of runs) server.close();
+  return runs.map(({ fleet, sweeps, server }) => ({ ...facts, fleet, ...rowOf(sweeps, floors), ...server.median() }));
+}
+
+function rowOf(sweeps: readonly Cost[], floors: readonly Floor[]): Row {
   const cpu = series(sweeps.map(({ cpuMs }) => cpuMs));
   const wall = series(sweeps.map(({ wallMs }) => wallMs));
   const floorCpuMs = series(floors.map(({ parse, access }) => parse.cpuMs + access.cpuMs)).median;
   const receiveCpuMs = series(floors.map(({ receive }) => receive.cpuMs)).median;
   const floorWallMs = series(floors.map(({ parse, access }) => parse.wallMs + access.wallMs)).median;
   return {
-    ...facts,
     cpuMs: cpu.median,
     cpuWorst: cpu.worst,
     floorCpuMs,
@@ -142,9 +143,6 @@ async function measure(
     floorWallMs,
     wallRatio: wall.median / floorWallMs,
     parseCpuMs: series(floors.map(({ parse }) => parse.cpuMs)).median,
-    redisCpuMs,
-    commands,
-    storedMb: (floors.at(-1)?.bytes ?? 0) / 1e6,
     load: load(),
   };
 }
@@ -158,6 +156,7 @@ export async function redisMeter(url: string) {
     return {
       cpuMs: 1000 * (field("used_cpu_user") + field("used_cpu_sys")),
       commands: field("total_commands_processed"),
+      writtenMb: field("total_net_input_bytes") / 1e6,
     };
   };
   let before = await look();
@@ -168,11 +167,13 @@ export async function redisMeter(url: string) {
     },
     async end() {
       const after = await look();
-      spent.push({ cpuMs: after.cpuMs - before.cpuMs, commands: after.commands - before.commands - 1 });
+      const commands = after.commands - before.commands - 1;
+      spent.push({ cpuMs: after.cpuMs - before.cpuMs, commands, writtenMb: after.writtenMb - before.writtenMb });
     },
     median: () => ({
-      cpuMs: series(spent.map(({ cpuMs }) => cpuMs)).median,
+      redisCpuMs: series(spent.map(({ cpuMs }) => cpuMs)).median,
       commands: series(spent.map(({ commands }) => commands)).median,
+      writtenMb: series(spent.map(({ writtenMb }) => writtenMb)).median,
     }),
     close: () => redis.disconnect(),
   };
