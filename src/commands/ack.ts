@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { counted } from "../lib/format.ts";
-import { MOMENT_EXAMPLES, parseMoment } from "../lib/moment.ts";
+import { MOMENT_EXAMPLES, parseEta } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import { type ListedAlert, readActiveAlerts } from "./cli/active-alerts.ts";
@@ -57,9 +57,8 @@ export function ackCommand(io: CommandIo, clock: Clock = systemClock): Command {
     const now = clock.now();
     const { done, zone } = await withDaemon(options, io, async (daemon) => {
       const zone = await readerZone(daemon, io);
-      const eta = options.eta === undefined ? undefined : parseMoment(options.eta, now, zone);
-      if (options.eta !== undefined && (eta === undefined || eta <= now))
-        throw new DaemonError("bad_option", `--eta must be a time to come such as ${MOMENT_EXAMPLES}`);
+      const eta = options.eta === undefined ? undefined : parseEta(options.eta, now, zone);
+      if (typeof eta === "string") throw new DaemonError("bad_option", `--eta: ${eta}`);
       const changed: Changed[] = [];
       for (const one of await findAlerts(daemon, wanted))
         changed.push(await change(daemon, one, { ...options, author, eta }));

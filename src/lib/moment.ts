@@ -18,6 +18,18 @@ export function parseMoment(text: string, now: Instant, timezone: string): Insta
   return parseTime(text, now, timezone, true)?.start;
 }
 
+/** A time of a day that is further away is not taken for that of the next day. */
+const NEAR_MS = 12 * 3_600_000;
+
+/** The time to come at which somebody expects to be done, or the words on why it is none. */
+export function parseEta(text: string, now: Instant, timezone: string): Instant | string {
+  const given = text.trim();
+  const at = parseMoment(given, now, timezone);
+  if (at === undefined || at <= now) return `expected a time to come such as ${MOMENT_EXAMPLES}`;
+  if (/^\d+:/.test(given) && at - now > NEAR_MS) return `${given} has passed; tomorrow's is "tomorrow ${given}"`;
+  return at;
+}
+
 /**
  * A time of the past: `24h` or `90m` ago, `20:00` the last one, `7d` or `2w` the whole day so long ago. Undefined for any
  * other text, and for days before the year 2000 or after 2199.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MOMENT_EXAMPLES, PAST_EXAMPLES, parseMoment, parsePast } from "../../src/lib/moment.ts";
+import { MOMENT_EXAMPLES, PAST_EXAMPLES, parseEta, parseMoment, parsePast } from "../../src/lib/moment.ts";
 
 /** Saturday, 20:15 in London, 15:15 in New York; the clocks of London go back that night. */
 const NOW = Date.parse("2026-10-24T19:15:30Z");
@@ -36,6 +36,17 @@ test.each(["", "+", "+soon", "24:00", "22:60", "2026", "2026-13-01", "2026-10-26
     expect(parseMoment(text, NOW, "Europe/London")).toBeUndefined();
   },
 );
+
+test.each([
+  ["22:00", "2026-10-24T21:00:00Z"],
+  ["7:00", "2026-10-25T07:00:00Z"],
+  ["tomorrow 20:00", "2026-10-25T20:00:00Z"],
+  ["20:00", '20:00 has passed; tomorrow\'s is "tomorrow 20:00"'],
+  ["yesterday", `expected a time to come such as ${MOMENT_EXAMPLES}`],
+])("the ETA %s is %s", (text, expected) => {
+  const eta = parseEta(text, NOW, "Europe/London");
+  expect(typeof eta === "string" ? eta : new Date(eta).toISOString().replace(".000", "")).toBe(expected);
+});
 
 test("every example is one", () => {
   for (const text of MOMENT_EXAMPLES.split(/, | or /)) expect(parseMoment(text, NOW, "UTC"), text).toBeDefined();

@@ -1,22 +1,18 @@
-/** Changes from the page: setting and ending silences, acknowledging alerts, signing in and out. */
+/** Changes from the page: setting and ending silences, notes of the shift; the other forms have files of their own. */
 import { parse } from "node:querystring";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { type AckOutcome, NOTE_CHARACTERS } from "../../alerting/acknowledgement.ts";
-import { fingerprint } from "../../alerting/fingerprint.ts";
 import { silenceProblem, type WantedSilence } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { parseDuration } from "../../lib/duration.ts";
-import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
-import { stripControls } from "../../lib/text.ts";
 import { timesSeenAt } from "../../lib/when.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { authorOf, originOf } from "../principal.ts";
 import { boundedText, parseQuery, parseRequestBody } from "../query.ts";
-import { ackLasting, changedAck, undoOneSilence } from "../v1/acknowledgement.ts";
+import { undoOneSilence } from "../v1/acknowledgement.ts";
 import type { ShownConfig } from "../v2/config-original.ts";
+import { ackRoutes } from "./ack-routes.ts";
 import { type FieldProblem, readFields } from "./field.ts";
 import { incidentButtons } from "./incident-routes.ts";
 import type { Layout } from "./layout.ts";
@@ -163,71 +159,5 @@ async function formOf(
   return { ...form, problem, preview, span };
 }
 
-const line = (max: number) => boundedText(max).transform((text) => stripControls(text).trim());
-
 /** The end that the button named: pressed twice, or late, it means the same. */
 const Extension = z.object({ until: z.iso.datetime().transform((written) => Date.parse(written)) });
-
-/** `for` is empty until the alert resolves; the owner is by default who sends it. */
-const AckForm = z.object({
-  comment: line(1_000).default(""),
-  owner: line(200).default(""),
-  eta: line(40).default(""),
-  for: z
-    .literal("")
-    .transform(() => undefined)
-    .or(ackLasting),
-});
-
-const NoteForm = z.object({ text: line(NOTE_CHARACTERS).pipe(z.string().min(1, "expected a text")) });
-
-/** A time to come, in the zone of the alert. Throws HttpError. */
-async function etaOf(
-  written: string,
-  request: AckRequest,
-  deps: Pick<HttpDeps, "alerts" | "clock" | "config">,
-): Promise<Instant> {
-  const now = deps.clock.now();
-  const print = request.params.fingerprint;
-  const of = (await deps.alerts()).find(({ alert }) => fingerprint(alert.labels) === print);
-  const eta = parseMoment(
-    written,
-    now,
-    timesSeenAt(now, readerZone(request, deps)).zoneFor(of?.alert.facts.timezone ?? "UTC"),
-  );
-  if (eta === undefined || eta <= now)
-    throw new HttpError("bad_body", `ETA: expected a time to come such as ${MOMENT_EXAMPLES}.`);
-  return eta;
-}
-
-type AckRequest = FastifyRequest<{ Params: { fingerprint: string } }>;
-
-/** `config` is of every button; `back` leads to the page it was on. */
-function ackRoutes(
-  app: FastifyInstance,
-  deps: Pick<HttpDeps, "acknowledge" | "withdraw" | "note" | "undoAck" | "alerts" | "clock" | "config">,
-  { config, back }: { config: object; back(request: FastifyRequest, reply: FastifyReply): FastifyReply },
-): void {
-  const change = (action: string, make: (request: AckRequest, author: string) => Promise<AckOutcome>) =>
-    app.post<{ Params: { fingerprint: string } }>(
-      `/alerts/:fingerprint/${action}`,
-      { config },
-      async (request, reply) => {
-        changedAck(await make(request, authorOf(request.principal)));
-        return back(request, reply);
-      },
-    );
-  change("ack", async (request, person) => {
-    const { comment, owner, eta: written, for: lasting } = parseRequestBody(AckForm, request.body);
-    const { fingerprint: print } = request.params;
-    const forMs = lasting === undefined ? undefined : parseDuration(lasting);
-    const eta = written === "" ? undefined : await etaOf(written, request, deps);
-    return deps.acknowledge(print, { author: owner || person, comment, forMs, eta }, originOf(request));
-  });
-  change("withdraw", (request, author) => deps.withdraw(request.params.fingerprint, originOf(request), author));
-  change("undo", (request, author) => deps.undoAck(request.params.fingerprint, originOf(request), author));
-  change("note", (request, author) => {
-    const { text } = parseRequestBody(NoteForm, request.body);
-    return deps.note(request.params.fingerprint, { author, text }, originOf(request));
-  });
-}
