@@ -1,6 +1,7 @@
 /** The decision log's lines and their wording; a reason without words here is shown as it is written. */
 import type { Decision } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
+import { integrationName } from "./integration-name.ts";
 
 /** A decision about a subject, and why. */
 export interface LogLine extends Omit<Decision, "reason"> {
@@ -9,13 +10,13 @@ export interface LogLine extends Omit<Decision, "reason"> {
   readonly reason: string;
   /** The detail that the reason leaves open: the end reason, the error code of a failed message, how many reminders. */
   readonly detail?: string | undefined;
-  /** The time at which what it says ends by the clock. */
+  /** The time at which what it says ends by the clock, or it escalates. */
   readonly until?: Instant | undefined;
   /** The time at which the author of an acknowledgement expected to be done. */
   readonly eta?: Instant | undefined;
 }
 
-type Words = (line: { rule: string; to: string; detail: string | undefined }) => string;
+type Words = (line: { rule: string; to: string; detail: string | undefined; until: string }) => string;
 
 const ofRules: Readonly<Record<string, string>> = {
   pending: "condition met, fires after `for`",
@@ -70,15 +71,15 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   resolved_before_notified: ({ to }) => `not sent to ${to}, resolved before it was due`,
   send_resolved_off: ({ to }) => `end not sent to ${to}, send_resolved is false`,
   muted: ({ to, detail }) => `muted by the time interval ${detail}; not sent to ${to}`,
-  inhibited: ({ to, detail }) => `inhibited by ${(detail ?? "").replace(/@\d+$/, "")}; not sent to ${to}`,
+  inhibited: ({ to, detail }) => `inhibited by ${detail ?? "another alert"}; not sent to ${to}`,
   silenced: ({ to, detail }) => `silenced by ${detail}; not sent to ${to}`,
   maintenance: ({ to, detail }) => `in the maintenance ${detail}; not sent to ${to}`,
   acknowledged: ({ to, detail }) => `acknowledged by ${detail}; no reminder sent to ${to}`,
   clearing: ({ to }) => `its condition is not met any more, keep_firing_for runs; not sent to ${to}`,
   paused: ({ to }) => `paused outside the recording's uploading schedule; not sent to ${to}`,
-  stale: ({ to, detail }) => `not sent to ${to}: ${detail ? `not read since ${detail}` : "not read yet"}`,
-  escalation: ({ to, detail }) => (detail ? `escalates to ${to} at ${detail}` : `not escalated to ${to} yet`),
-  not_escalated: ({ to, detail }) => `not escalated to ${to}: ${(detail ?? "").replace(/@\d+$/, "")}`,
+  stale: ({ to }) => `not sent to ${to}: not read in time`,
+  escalation: ({ to, until }) => (until === "" ? `not escalated to ${to} yet` : `escalates to ${to} at ${until}`),
+  not_escalated: ({ to, detail = "" }) => `not escalated to ${to}: ${detail}`,
   owed_nowhere: ({ to }) => `end not sent to ${to}, which is no longer configured`,
 };
 
@@ -99,26 +100,28 @@ const FAILURES: Readonly<Record<string, string>> = {
   conversation_gone: "its conversation was deleted",
 };
 
-/** A line in words, without its time and subject: `RecordingOffline: notified ops/slack/0`. */
-export function sentenceOf({
-  ruleId: rule = "",
-  integration: to = "",
-  reason,
-  detail,
-}: Pick<LogLine, "ruleId" | "integration" | "reason" | "detail">): string {
-  const words = wordsOf({ rule, to, detail }, reason);
-  return rule === "" ? words : `${rule}: ${words}`;
+/** A line in words, without its time and subject: `RecordingOffline: notified Slack (ops)`; `at` writes an instant. */
+export function sentenceOf(line: Omit<LogLine, "at" | "subject">, at: (instant: Instant) => string): string {
+  const words = wordsOf(line, at);
+  return line.ruleId === undefined ? words : `${line.ruleId}: ${words}`;
 }
 
-function wordsOf(line: Parameters<Words>[0], reason: string): string {
+function wordsOf(
+  { ruleId: rule = "", integration = "", reason, detail, ...ends }: Omit<LogLine, "at" | "subject">,
+  at: (instant: Instant) => string,
+): string {
+  const to = integrationName(integration);
+  const [until, eta] = [ends.until, ends.eta].map((end) => (end === undefined ? "" : at(end))) as [string, string];
   const delivery = Object.hasOwn(ofDelivery, reason) ? ofDelivery[reason] : undefined;
-  if (delivery && line.to !== "") return delivery(line);
-  if (Object.hasOwn(ofPeople, reason)) return `${ofPeople[reason]} ${line.detail ?? "somebody"}`;
-  const table = line.rule === "" ? ofSubjects : ofRules;
-  const detail = line.detail === undefined ? "" : ` (${line.detail})`;
-  if (Object.hasOwn(table, reason)) return `${table[reason]}${detail}`;
-  const to = line.to === "" ? "" : ` at ${line.to}`;
-  return `${inWords(reason)}${to}${detail}`;
+  if (delivery && to !== "") return delivery({ rule, to, detail, until });
+  if (Object.hasOwn(ofPeople, reason)) {
+    const lasts = [until && `until ${until}`, eta && `ETA ${eta}`].filter(Boolean).join(", ");
+    return `${ofPeople[reason]} ${detail ?? "somebody"}${lasts && ` (${lasts})`}`;
+  }
+  const table = rule === "" ? ofSubjects : ofRules;
+  const more = detail === undefined ? "" : ` (${detail})`;
+  if (Object.hasOwn(table, reason)) return `${table[reason]}${more}`;
+  return `${inWords(reason)}${to === "" ? "" : ` at ${to}`}${more}`;
 }
 
 function inWords(reason: string): string {

@@ -3,6 +3,7 @@ import type { Subject } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
 import { type LogLine, sentenceOf } from "./decision-log.ts";
+import { integrationName } from "./integration-name.ts";
 
 interface FoldedStep {
   readonly at: Instant;
@@ -34,16 +35,10 @@ const ENDS: Readonly<Record<string, string>> = {
 /** No steps: other lines of the episode say as much. */
 const IMPLIED: ReadonlySet<string> = new Set(["pending", "clearing", "clearing_ended", "observed_online"]);
 
-const CHANNELS: Readonly<Record<string, string>> = {
-  slack: "Slack",
-  email: "e-mail",
-  alertmanager: "Alertmanager",
-  pagerduty: "PagerDuty",
-  msteamsv2: "Teams",
-};
+type Written = (instant: Instant) => string;
 
-/** `lines` and entries are oldest first, entries by their first lines. */
-export function foldDecisions(lines: readonly LogLine[]): FoldedDecisions[] {
+/** `lines` and entries are oldest first, entries by their first lines; `at` writes an instant. */
+export function foldDecisions(lines: readonly LogLine[], at: Written): FoldedDecisions[] {
   const entries: LogLine[][] = [];
   const episodes = new Map<string, { readonly own: LogLine[]; isOver: boolean }>();
   /** The last observation of each subject, until a rule's line of the same time takes it. */
@@ -67,24 +62,23 @@ export function foldDecisions(lines: readonly LogLine[]): FoldedDecisions[] {
     episode.own.push(line);
     if (isEnd(line)) episode.isOver = true;
   }
-  return entries.flatMap((own) => (own[0] ? entryOf(own[0], own) : []));
+  return entries.flatMap((own) => (own[0] ? entryOf(own[0], own, at) : []));
 }
 
 function isEnd({ reason, integration }: LogLine): boolean {
   return integration === undefined && Object.hasOwn(ENDS, reason);
 }
 
-function entryOf(first: LogLine, lines: readonly LogLine[]): FoldedDecisions {
+function entryOf(first: LogLine, lines: readonly LogLine[], at: Written): FoldedDecisions {
   const { subject } = first;
   const ruleId = lines.find((line) => line.ruleId !== undefined)?.ruleId;
-  const steps = lines.length === 1 ? [{ at: first.at, words: sentenceOf(first) }] : stepsOf(first, lines);
+  const steps = lines.length === 1 ? [{ at: first.at, words: sentenceOf(first, at) }] : stepsOf(first, lines, at);
   return { subject, ruleId, steps, lines };
 }
 
-function stepsOf(first: LogLine, lines: readonly LogLine[]): FoldedStep[] {
+function stepsOf(first: LogLine, lines: readonly LogLine[], written: Written): FoldedStep[] {
   const notified = lines.filter(({ reason }) => reason === "notified");
-  const channels = channelNames(lines);
-  const reached = new Set(notified.map(({ integration }) => integration));
+  const reached = new Set(notified.map(({ integration = "" }) => integration));
   const steps: FoldedStep[] = [];
   const said = new Set<string>();
   let last = "";
@@ -97,30 +91,23 @@ function stepsOf(first: LogLine, lines: readonly LogLine[]): FoldedStep[] {
   };
   for (const line of lines) {
     const { reason, integration = "" } = line;
-    if (reason === "notified") add(line, [...reached].map((one) => channels.get(one ?? "")).join(", "));
+    if (reason === "notified") add(line, [...reached].map(integrationName).join(", "));
     else if (isEnd(line)) add(line, ENDS[reason] ?? reason);
     else if (reason === "firing" && notified.length > 0 && steps.length > 0) continue;
     else if (reason === "failed" && reached.has(integration)) continue;
     else if (reason === "notified_end" && reached.has(integration)) continue;
-    else if (line === first || !IMPLIED.has(reason)) add(line, wordsOf(line, channels.get(integration)));
+    else if (line === first || !IMPLIED.has(reason)) add(line, wordsOf(line, written));
   }
   return steps;
 }
 
-function wordsOf(line: LogLine, channel = ""): string {
-  const { reason, ruleId, integration, detail } = line;
+function wordsOf(line: LogLine, at: Written): string {
+  const { reason, ruleId, detail } = line;
   const [, status] = /^observed_(.*)$/.exec(reason) ?? [];
   if (status !== undefined) return status;
   if (reason === "pending") return "condition met";
   if (reason === "reminded") return counted(Number(detail ?? 1), "reminder");
-  const sentence = sentenceOf(line).slice(ruleId === undefined ? 0 : ruleId.length + 2);
+  const sentence = sentenceOf(line, at).slice(ruleId === undefined ? 0 : ruleId.length + 2);
   const [words = ""] = sentence.split("; ");
-  return integration === undefined ? words : words.replace(integration, channel);
-}
-
-/** `Slack`, or the integration in full where several have the same channel. */
-function channelNames(lines: readonly LogLine[]): ReadonlyMap<string, string> {
-  const all = [...new Set(lines.flatMap(({ integration = [] }) => integration))];
-  const byName = Map.groupBy(all, (one) => CHANNELS[/\/(\w+)\/\d+/.exec(one)?.[1] ?? ""] ?? one);
-  return new Map([...byName].flatMap(([name, same]) => same.map((one) => [one, same.length > 1 ? one : name])));
+  return words;
 }

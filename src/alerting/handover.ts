@@ -10,8 +10,9 @@ import { acknowledgedText, latestOf } from "./acknowledgement.ts";
 import type { LogLine } from "./decision-log.ts";
 import type { Document, Row, Section } from "./document.ts";
 import type { Episode, Incident } from "./incident.ts";
-import { type IncidentNames, incidentPlaces, incidentTitle } from "./incident-words.ts";
-import { formatMatcher, matchesAll } from "./matcher.ts";
+import { type IncidentNames, incidentPlaces, incidentTitle, matchersInWords } from "./incident-words.ts";
+import { integrationName } from "./integration-name.ts";
+import { matchesAll } from "./matcher.ts";
 import { type Silence, silenceState } from "./silence.ts";
 import { severityTone, worstTone } from "./tone.ts";
 
@@ -145,7 +146,7 @@ function silenceOn({ episodes }: Incident, { silences, now, names }: Shift): Sil
   return known.length === found.length ? known.sort((a, b) => a.endsAt - b.endsAt)[0] : undefined;
 }
 
-/** `Notified ops/slack/0 at 02:32 GMT, ops/email/0/a@b.example at 02:33 GMT`: the first message to each. */
+/** `Notified Slack (ops) at 02:32 GMT, a@b.example (ops) at 02:33 GMT`: the first message to each. */
 function notifiedIn(
   { episodes, startsAt, endsAt }: Incident,
   { lines, now }: Shift,
@@ -159,7 +160,9 @@ function notifiedIn(
     if (!first.has(line.integration)) first.set(line.integration, line.at);
   }
   if (first.size === 0) return endsAt === undefined ? ["Nobody was notified of it."] : [];
-  const named = [...first].slice(0, RECEIVERS_NAMED).map(([to, when]) => `${nameOf(to, "")} at ${at(when)}`);
+  const named = [...first]
+    .slice(0, RECEIVERS_NAMED)
+    .map(([to, when]) => `${nameOf(integrationName(to), "")} at ${at(when)}`);
   const more = first.size > RECEIVERS_NAMED ? [`${count(first.size - RECEIVERS_NAMED)} more`] : [];
   return [`Notified ${[...named, ...more].join(", ")}`];
 }
@@ -171,12 +174,7 @@ function silenceRow(
   names: IncidentNames,
   at: (instant: Instant) => string,
 ): Row {
-  const known = matchers.map((matcher) => {
-    const { name, operator, value } = matcher;
-    const of = name === "location_id" ? names.location(value) : name === "recording_id" ? names.recording(value) : "";
-    return operator === "=" && of ? nameOf(of, value) : formatMatcher(matcher);
-  });
-  const words = line(known.join(", "));
+  const words = line(matchersInWords(matchers, names));
   const why = comment === "" ? "" : `: ${comment}`;
   return rowOf(`Silence ${words}`, `ends ${at(endsAt)}; by ${nameOf(createdBy, "somebody")}${why}`);
 }

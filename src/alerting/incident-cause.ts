@@ -1,6 +1,6 @@
 /** What explains an incident, by the numbers of recordings of the fleet: pages, the API and messages say the same. */
 import { type Alert, type GroupLabel, groupNouns, sharedOutages } from "../health/alert.ts";
-import { count, counted, nameOf } from "../lib/format.ts";
+import { briefId, count, counted, nameOf } from "../lib/format.ts";
 import type { IncidentCause } from "./incident.ts";
 
 type Countable = Pick<Alert, "id" | "subject" | "labels" | "startsAt" | "facts">;
@@ -78,7 +78,7 @@ export function causePhrase({ label, value, name = "", affected, known, isAlone 
   const extent =
     affected < known ? `${count(affected)} of ${counted(known, "recording")}` : `all ${counted(known, "recording")}`;
   const group = Object.hasOwn(groupNouns, label) ? groupNouns[label as GroupLabel] : undefined;
-  const where = group ? `of ${group} ${nameOf(name || value, "")}` : `at ${nameOf(name, value)}`;
+  const where = group ? `of ${group} ${nameOf(name || briefId(value), "")}` : `at ${nameOf(name, value)}`;
   return `${extent} ${where}${isAlone ? ", no other" : ""}`;
 }
 

@@ -1,16 +1,45 @@
 /** Incidents in words: pages, messages, digests and the command line name them with the same. */
-import { groupNouns, groupOfSubject, problems, recordingProblems } from "../health/alert.ts";
+import { type Alert, groupNouns, groupOfSubject, problems, recordingProblems } from "../health/alert.ts";
+import { groupNameIn } from "../health/directory.ts";
+import type { Inventory } from "../health/shard-state.ts";
 import { count, counted, nameOf, nameWithin } from "../lib/format.ts";
+import { own } from "../lib/own.ts";
 import { capital } from "../lib/text.ts";
 import { MOST_NAMED } from "./extent.ts";
 import { type Episode, type Incident, sizeOfIncident } from "./incident.ts";
+import { failingIntegration, integrationName } from "./integration-name.ts";
+import { formatMatcher, type Matcher } from "./matcher.ts";
 
 /** Names of subjects, undefined where none is known. */
 export interface IncidentNames {
   recording(id: string): string | undefined;
   location(id: string): string | undefined;
+  /** The id of a recording's location. */
+  locationOf?(id: string): string | undefined;
   /** Of a camera server or an organisation. */
-  group?(value: string): string | undefined;
+  nameOf?(value: string): string | undefined;
+}
+
+/** The names that the fleet and a directory have. */
+export function namesFrom(inventory: Inventory): IncidentNames {
+  return {
+    recording: (id) => inventory.recording(id)?.name,
+    location: (id) => inventory.location(id)?.name,
+    locationOf: (id) => inventory.recording(id)?.locationId,
+    nameOf: (value) => inventory.nameOf?.(value),
+  };
+}
+
+/** The subject of an alert by the names in its labels. */
+export function alertSubjectName({ subject, labels }: Pick<Alert, "subject" | "labels">): string {
+  if (subject.kind === "integration") return failingIntegration({ subject, labels });
+  const group = groupOfSubject(subject);
+  const names = {
+    recording: () => labels.recording,
+    location: () => labels.location,
+    nameOf: () => labels[`${group?.label}_name`],
+  };
+  return subjectName(subject, names, labels.location_id);
 }
 
 /** An alert that fired so often again is said to flap. */
@@ -68,17 +97,40 @@ function problemWords({ problem, alertname = "" }: Episode): string {
   return problem.endsWith("_offline") ? "offline" : (problems[problem]?.name ?? "").toLowerCase();
 }
 
+/** `Leeds Briggate, severity="warning"`: what a silence is about, the ids in it by their names. */
+export function matchersInWords(all: readonly Matcher[], names: IncidentNames): string {
+  const nameFor: Readonly<Record<string, (id: string) => string | undefined>> = {
+    recording_id: (id) => names.recording(id) && subjectName({ kind: "recording", id }, names),
+    location_id: (id) => names.location(id),
+    camera_server: (id) => `camera server ${groupNameIn(names, id)}`,
+    organisation: (id) => groupNameIn(names, id),
+  };
+  const words = all.map((matcher) => {
+    const { name, operator, value } = matcher;
+    const known = operator === "=" ? own(nameFor, name)?.(value) : undefined;
+    return known ? nameOf(known, value) : formatMatcher(matcher);
+  });
+  return words.join(", ");
+}
+
+const OTHERS: Readonly<Record<string, string>> = {
+  service: "Analytics service",
+  directory: "Directory of shops",
+  external: "External alert",
+};
+
 /** `Entrance · Leeds Briggate`, of a recording at a known location. */
 export function subjectName(subject: Episode["subject"], names: IncidentNames, locationId?: string): string {
   const group = groupOfSubject(subject);
   if (group) return capital(`${groupNouns[group.label]} ${groupName(group.value, names)}`);
   if (subject.kind === "location") return locationName(subject.id, names);
-  if (subject.kind === "service") return "Analytics service";
-  if (subject.kind !== "recording") return nameOf(subject.id, subject.kind, LENGTH);
-  const location = locationId === undefined ? "" : locationName(locationId, names);
+  if (subject.kind === "integration") return integrationName(subject.id);
+  if (subject.kind !== "recording") return OTHERS[subject.kind] ?? nameOf(subject.id, subject.kind, LENGTH);
+  const at = locationId ?? names.locationOf?.(subject.id);
+  const location = at === undefined ? "" : locationName(at, names);
   const name = nameWithin(nameOf(names.recording(subject.id) ?? "", subject.id, LENGTH), location);
   return location === "" ? name : `${name} · ${location}`;
 }
 
 const locationName = (id: string, names: IncidentNames) => nameOf(names.location(id) ?? "", id, LENGTH);
-const groupName = (value: string, names: IncidentNames) => nameOf(names.group?.(value) ?? value, "unnamed", LENGTH);
+const groupName = (value: string, names: IncidentNames) => nameOf(groupNameIn(names, value), "unnamed", LENGTH);

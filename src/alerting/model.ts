@@ -204,8 +204,7 @@ export interface Suppression {
    * itself that waits for its recording's schedule, or the shard (`shard:<n>`) that was not read.
    */
   readonly by: string;
-  /** The time at which a stale alert's location was last read, and its shard, if only in part; 0 for never. */
-  readonly readAt?: Instant | undefined;
+  /** The time at which the shard of a stale alert was last read, if only in part; 0 for never. */
   readonly goodAt?: Instant | undefined;
   /** True for an inhibiting alert whose message does not cover the outages that it inhibits. */
   readonly coversNothing?: true | undefined;

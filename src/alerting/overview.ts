@@ -1,5 +1,6 @@
 /** The overview: what needs somebody, and the locations of the fleet; computed once for pages, the API and the command line. Pure. */
 import type { Alert } from "../health/alert.ts";
+import { groupNameIn } from "../health/directory.ts";
 import { type RecordingStatus, worstFirst } from "../health/recording.ts";
 import type { FleetOverview, LocationOverview } from "../health/shard-overview.ts";
 import { type StatusCounts, totalOf } from "../health/status-counts.ts";
@@ -134,7 +135,8 @@ export function summaryOf(
 ): LocationSummary {
   const { id, counts } = location;
   const { needed = 0, tone = "good" } = alerts.get(id) ?? {};
-  const [name, organisation] = [inventory.location(id)?.name || id, inventory.organisationAt(id)];
+  const name = inventory.location(id)?.name || id;
+  const organisation = groupNameIn(inventory, inventory.organisationAt(id));
   return { ...location, name, organisation, needed, tone: worstTone([tone, countsTone(counts)]) };
 }
 

@@ -15,14 +15,15 @@ export type Repeats = ReturnType<typeof createRepeats>;
 
 /** The reasons that still hold of what was decided. One that is forgotten takes one more line, which reading folds. */
 export function createRepeats() {
-  const known = new Map<string, { readonly reason: string; readonly details: Set<string | undefined> }>();
+  const known = new Map<string, { readonly reason: string; readonly details: Set<string> }>();
   return {
     /** True where an earlier line says the same. */
     isRepeat(line: LogLine): boolean {
-      const { reason, detail } = line;
+      const { reason } = line;
+      const detail = `${line.detail} ${line.until}`;
       const track = trackOf(line);
       const before = known.get(track);
-      const { details } = before?.reason === reason ? before : { details: new Set<string | undefined>() };
+      const { details } = before?.reason === reason ? before : { details: new Set<string>() };
       const isRepeat = details.has(detail);
       known.delete(track);
       if (known.size >= MOST_KNOWN) known.clear();

@@ -25,7 +25,7 @@ export interface Silence {
   readonly createdBy: string;
   readonly comment: string;
   readonly annotations: Labels;
-  /** The last change, and what it changed; undefined once that was undone. */
+  /** The last change, and what it changed; `at` is 0 where that was undoing one, which is not undone. */
   readonly last?: { readonly at: Instant; readonly before?: SilenceVersion } | undefined;
 }
 
@@ -143,15 +143,19 @@ export function changeSilence(
 
 /** The silence as a change writes it, with what it was before. */
 export function changedFrom(before: Silence | undefined, silence: Silence, now: Instant): Silence {
-  if (!before) return { ...silence, last: { at: now } };
-  const { startsAt, endsAt, createdBy, comment, annotations } = before;
-  return { ...silence, last: { at: now, before: { startsAt, endsAt, createdBy, comment, annotations } } };
+  return { ...silence, last: { at: now, ...(before && { before: versionOf(before) }) } };
+}
+
+function versionOf({ startsAt, endsAt, createdBy, comment, annotations }: Silence): SilenceVersion {
+  return { startsAt, endsAt, createdBy, comment, annotations };
 }
 
 /** The silence as it was before the last change; a new one expires. Undefined once that was undone, or is too late. */
-export function undoneSilence({ last, ...silence }: Silence, now: Instant): Silence | undefined {
+export function undoneSilence(silence: Silence, now: Instant): Silence | undefined {
+  const { last } = silence;
   if (!isUndoable(last, now)) return undefined;
-  return last?.before ? { ...silence, ...last.before, updatedAt: now } : endSilence(silence, now);
+  const undone = last?.before ? { ...silence, ...last.before, updatedAt: now } : endSilence(silence, now);
+  return { ...undone, last: { at: 0, before: versionOf(silence) } };
 }
 
 /** The silence, expired now; unchanged where it was already. */

@@ -2,7 +2,6 @@
 import type { Subject } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
-import { timesSeenAt } from "../lib/when.ts";
 import type { LogLine } from "./decision-log.ts";
 import { formatMatcher, matchesAll } from "./matcher.ts";
 import { RECORDING_LABELS, type Silence } from "./silence.ts";
@@ -42,18 +41,17 @@ function isNaming(name: string, labels: NamingLabels): boolean {
   return RECORDING_LABELS.has(name) || Object.hasOwn(labels, name);
 }
 
-/** Its end is said beforehand while that is to come: one that was ended early was not to end then. */
+/** Its beginning names the end that it was to have, also where somebody ended it before. */
 function silenceLines(silence: Silence, now: Instant, subject: Subject, labels: NamingLabels): LogLine[] {
-  const { timezone = "UTC" } = labels;
-  const { matchers, startsAt, endsAt, createdBy, comment } = silence;
+  const { matchers, startsAt, endsAt, createdBy, comment, last } = silence;
   const others = matchers.filter(({ name }) => !isNaming(name, labels)).map(formatMatcher);
   const of = others.length === 0 ? "" : ` (${others.join(", ")})`;
-  const until = endsAt > now ? ` until ${timesSeenAt(startsAt).at(endsAt, timezone)}` : "";
-  const line = (at: Instant, reason: string, detail: string) =>
-    ({ subject, at, ruleId: undefined, reason, detail: cut(detail, DETAIL_CHARACTERS) }) as const;
+  const detail = cut(`${createdBy}${of}: ${comment}`, DETAIL_CHARACTERS);
+  const until = endsAt > now ? endsAt : Math.max(endsAt, last?.before?.endsAt ?? endsAt);
+  const line = { subject, ruleId: undefined, detail };
   return [
-    line(startsAt, "silence_began", `${createdBy}${until}${of}: ${comment}`),
-    line(endsAt, "silence_ended", `${createdBy}${of}: ${comment}`),
+    { ...line, at: startsAt, reason: "silence_began", until },
+    { ...line, at: endsAt, reason: "silence_ended" },
   ];
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { fingerprint } from "../alerting/fingerprint.ts";
+import { integrationName } from "../alerting/integration-name.ts";
 import type { Notification } from "../alerting/model.ts";
 import { createSenders } from "../app/integrations.ts";
 import type { Config } from "../config/config.ts";
@@ -36,8 +37,9 @@ export function notifyTestCommand(io: CommandIo): Command {
     const print = (line: string) => options.output === "text" && io.stdout.write(line);
     const results = await sendTestMessages(config, name, io.signal, (result) => {
       const { integration, warnings } = result;
-      print(describeAttempt(integration, result));
-      for (const warning of warnings) print(`${integration}: warning: ${warning}\n`);
+      const name = integrationName(integration);
+      print(describeAttempt(name, result));
+      for (const warning of warnings) print(`${name}: warning: ${warning}\n`);
     });
     if (results.length === 0) print(`${name} has no integrations\n`);
     if (results.some(({ accepted }) => !accepted)) io.setExitCode(1);

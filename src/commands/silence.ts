@@ -6,12 +6,10 @@ import {
   formatMatcher,
   type Matcher,
   type MatchOperator,
-  operatorOf,
   parseMatcher,
   toApiMatcher,
 } from "../alerting/matcher.ts";
 import { ApiSilencePreview } from "../http/v1/silence-preview.ts";
-import { chunksOf } from "../lib/chunks.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
@@ -48,6 +46,7 @@ const Silence = z.looseObject({
   endsAt: z.string(),
   createdBy: z.string(),
   comment: z.string(),
+  about: z.string(),
 });
 type Silence = z.infer<typeof Silence>;
 
@@ -111,14 +110,13 @@ function listCommand(io: CommandIo, clock: Clock): Command {
     .option("--expired", "include expired silences");
   return asksDaemon(list, "lenswatch silence list --expired --output json", "table").action(
     async (options: OutputOptions & { expired?: boolean }) => {
-      const { silences, inWords } = await withDaemon(options, io, async (daemon) => {
-        const query = { expired: String(options.expired ?? false) };
-        const all = await daemon.get("/api/v2/silences", query, z.array(Silence));
-        return { silences: all, inWords: options.output === "json" ? matchersText : await wordsFor(daemon, all) };
-      });
+      const query = { expired: String(options.expired ?? false) };
+      const silences = await withDaemon(options, io, (daemon) =>
+        daemon.get("/api/v2/silences", query, z.array(Silence)),
+      );
       print(io, options.output, silences, () => {
         if (silences.length === 0) return "No silences.\n";
-        const groups = [...Map.groupBy(silences, inWords)].map(([heading, rows]) => ({ heading, rows }));
+        const groups = [...Map.groupBy(silences, ({ about }) => about)].map(([heading, rows]) => ({ heading, rows }));
         return `${renderGroups(columnsAt(clock.now()), groups, tableTarget(io))}\n${counted(silences.length, "silence")}\n`;
       });
     },
@@ -226,36 +224,6 @@ function whenText({ status: { state }, startsAt, endsAt }: Silence, now: Instant
     return `begins in ${humanDuration(Date.parse(startsAt) - now)}, for ${humanDuration(lastsMs)}`;
   const leftMs = Date.parse(endsAt) - now;
   return state === "active" ? `ends in ${humanDuration(leftMs)}` : `ended ${humanDuration(-leftMs)} ago`;
-}
-
-/** Silences in words: the names of what their ids name, then the other matchers. */
-async function wordsFor(daemon: Daemon, silences: readonly Silence[]): Promise<(silence: Silence) => string> {
-  const ids = new Map<string, string>();
-  const matchers = silences.flatMap((one) => one.matchers).filter(({ isRegex, isEqual }) => isEqual && !isRegex);
-  for (const kind of ["recording", "location"] as const) {
-    const asked = [...new Set(matchers.flatMap(({ name, value }) => (name === `${kind}_id` ? value : [])))];
-    for (const some of chunksOf(asked, IDS_A_REQUEST)) {
-      const query = some.map((id) => [kind, id]);
-      for (const { recordingId, recording, location, locationId } of await daemon.all(
-        `/api/v1/${kind}s`,
-        query,
-        NamedRow,
-      ))
-        ids.set(`${kind}_id ${recordingId ?? locationId}`, [recording, location].filter(Boolean).join(" · "));
-    }
-  }
-  return ({ matchers }) => {
-    const named = matchers.map((one) => (one.isEqual && !one.isRegex && ids.get(`${one.name} ${one.value}`)) || one);
-    return named.map((one) => (typeof one === "string" ? one : matchersText({ matchers: [one] }))).join(", ");
-  };
-}
-
-const IDS_A_REQUEST = 100;
-const optional = z.string().optional();
-const NamedRow = z.object({ recordingId: optional, recording: optional, locationId: optional, location: optional });
-
-function matchersText({ matchers }: Pick<Silence, "matchers">): string {
-  return matchers.map((one) => formatMatcher({ ...one, operator: operatorOf(one) })).join(", ");
 }
 
 /** A name may be several words. The shell has removed quotes around a value, which may contain spaces. */

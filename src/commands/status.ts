@@ -181,7 +181,11 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ApiRecording
   { head: "FOR", cell: ({ since }) => ageText(since, now) },
   { head: "QUALITY", cell: ({ averageQuality }) => ratio(averageQuality), align: "right", canDrop: true },
   { head: "UPTIME 24 H", cell: ({ overallUptime24h }) => ratio(overallUptime24h), align: "right", canDrop: true },
-  { head: "ALERTS", cell: ({ alerts }) => alerts.map((one) => alertText(one, at)).join(" "), wraps: true },
+  {
+    head: "ALERTS",
+    cell: (row) => row.alerts.map((one) => alertText(one, at) + longerText(one, row, now)).join(" "),
+    wraps: true,
+  },
 ];
 
 const ratio = (value: number | null) => percent(value ?? undefined) || "–";
@@ -191,6 +195,11 @@ function alertText({ alertname, attention, acknowledgement }: ApiRecording["aler
   if (attention === null) return `(${alertname})`;
   const handled = handledText(attention, acknowledgement, at);
   return handled === undefined ? alertname : `${alertname} [${handled}]`;
+}
+
+/** ` for 12 m`, of a firing alert that is older than the status beside it. */
+function longerText({ state, since }: ApiRecording["alerts"][number], row: ApiRecording, now: Instant): string {
+  return state === "firing" && row.since !== null && since < row.since ? ` for ${ageText(since, now)}` : "";
 }
 
 type Counts = Readonly<Partial<Record<(typeof recordingStatuses)[number], number>>>;

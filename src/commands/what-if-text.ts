@@ -1,5 +1,6 @@
 /** A rehearsal as text: the messages, to whom and when. */
 import type { z } from "zod";
+import { integrationName } from "../alerting/integration-name.ts";
 import type { ApiWhatIf } from "../http/v1/what-if.ts";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -32,7 +33,7 @@ export function whatIfText(
   return `${lines.map(stripControls).join("\n")}\n`;
 }
 
-/** `ops/slack/0: LocationOffline, again every 4 h`. */
+/** `Slack (ops): LocationOffline, again every 4 h`. */
 function messageText(item: Item, at: (instant: Instant) => string): string {
   const { integration, alertname, alerts, escalateAfterSeconds, repeatSeconds, suppressions } = item;
   const what = `${alertname}${alerts > 1 ? ` of ${count(alerts)}` : ""}`;
@@ -44,5 +45,5 @@ function messageText(item: Item, at: (instant: Instant) => string): string {
       ? []
       : [`if nobody acknowledges it for ${humanDuration(escalateAfterSeconds * 1_000)}`];
   const again = item.at === null ? [] : [`again every ${humanDuration(repeatSeconds * 1_000)}`];
-  return [`${integration}: ${what}`, ...waits, ...escalates, ...again].join(", ");
+  return [`${integrationName(integration)}: ${what}`, ...waits, ...escalates, ...again].join(", ");
 }

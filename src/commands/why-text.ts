@@ -1,6 +1,6 @@
 /** The decision log of a recording, a location or a group as text. */
 import type { z } from "zod";
-import type { LogLine } from "../alerting/decision-log.ts";
+import { type LogLine, sentenceOf } from "../alerting/decision-log.ts";
 import { MOST_NAMED } from "../alerting/extent.ts";
 import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
@@ -41,7 +41,7 @@ export interface Explained {
 export function explainedText(explained: Explained): string {
   const { timeline, row, recordings } = explained;
   const { recording, recordingId, location, timezone, items } = timeline;
-  const head = [...new Set([recording, location, recordingId])].filter((part) => part !== null).join(" · ");
+  const head = [...new Set([recording, location])].filter((part) => part !== null).join(" · ");
   const isGroup = !row && items.some(({ about }) => about.kind === "group" && about.id === recordingId);
   const own = recordings ? "location" : isGroup ? "group" : "recording";
   const lines = decisionLines(items, explained, timezone, (about) => aboutText(about, own));
@@ -56,9 +56,12 @@ type Naming = (about: Subject) => string;
 
 /** The decisions of each day below its date. */
 function decisionLines(items: Decisions, { now, zone, all }: Asked, timezone: string, nameOf: Naming): string[] {
+  const times = timesSeenAt(now, zone);
+  const written = (at: Instant) => times.at(at, timezone);
+  const lines = items.map(toLogLine);
   const entries = all
-    ? items.map((line) => ({ at: Date.parse(line.at), text: `${nameOf(line.about)}${line.text}` }))
-    : foldDecisions(items.map(toLogLine)).map((entry) => foldedEntry(entry, zone, nameOf));
+    ? lines.map((line) => ({ at: line.at, text: `${nameOf(line.subject)}${sentenceOf(line, written)}` }))
+    : foldDecisions(lines, written).map((entry) => foldedEntry(entry, zone, nameOf));
   const isThere = timezone === "UTC" || inZone(now, zone).offset === inZone(now, timezone).offset;
   const dayAt = (at: Instant) => inZone(at, zone).toFormat("ccc d LLL yyyy");
   return entries.flatMap(({ at, text }, i) => {
@@ -98,8 +101,8 @@ export function incidentText(incident: IncidentTimeline, asked: Asked): string {
 function stateText(row: Explained["row"], { now, zone, timeline }: Explained): string {
   if (!row) return "not in the fleet";
   const at = row.since === null ? undefined : Date.parse(row.since);
-  const since =
-    at === undefined ? "–" : `${timesSeenAt(now, zone).at(at, timeline.timezone)} (${humanDuration(now - at)})`;
+  const times = timesSeenAt(now, zone);
+  const since = at === undefined ? "–" : times.at(at, timeline.timezone, false, humanDuration(now - at));
   if (row.status !== "unknown") return `${row.status} since ${since}`;
   const read = at === undefined ? "never read" : `not read since ${since}`;
   return `unknown: ${read}; it is not evaluated until the service gives its status`;
@@ -142,12 +145,13 @@ function visitsLines({ uncounted, zone, timeline: { recordingId, locationId } }:
   return [...lines.slice(0, MOST_COSTS), ...(more > 0 ? [`and ${count(more)} more that cost visits`] : [])];
 }
 
-function toLogLine({ at, about, rule, integration, reason, detail }: Timeline["items"][number]): LogLine {
+function toLogLine({ at, about, rule, integration, reason, detail, ...ends }: Timeline["items"][number]): LogLine {
   const [ruleId, to, more] = [rule, integration, detail].map((value) => value ?? undefined);
-  return { at: Date.parse(at), subject: about, ruleId, integration: to, reason, detail: more };
+  const [until, eta] = [ends.until, ends.eta].map((iso) => (iso ? Date.parse(iso) : undefined));
+  return { at: Date.parse(at), subject: about, ruleId, integration: to, reason, detail: more, until, eta };
 }
 
-/** `RecordingOffline: offline → 10:02:00 Slack → 10:40:00 recovered`. */
+/** `RecordingOffline: offline → 10:02:00 Slack (ops) → 10:40:00 recovered`. */
 function foldedEntry({ subject, ruleId, steps, lines }: FoldedDecisions, timezone: string, nameOf: Naming) {
   const first = steps[0]?.at ?? 0;
   const words = steps.map(({ at, words }, i) => {

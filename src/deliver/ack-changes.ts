@@ -2,7 +2,6 @@
 import {
   type AckOutcome,
   type AckRequest,
-  ackEndsText,
   acknowledgementAfter,
   changedAckFrom,
   isInForce,
@@ -16,7 +15,6 @@ import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
-import { timesSeenAt } from "../lib/when.ts";
 import type { AckChange } from "../store/acknowledgements.ts";
 import type { Store } from "../store/store.ts";
 
@@ -163,9 +161,7 @@ function ackChange(
 ): AckChange {
   const { action, author, text, now } = logged;
   const ends = action === "acknowledged" || action === "ack_undone" ? { until: after.until, eta: after.eta } : {};
-  const lasts =
-    action === "acknowledged" ? ackEndsText(ends, (at) => timesSeenAt(now).at(at, alert.facts.timezone)) : "";
-  const detail = cut(`${author}${lasts}${text === "" ? "" : `: ${text}`}`, DETAIL_CHARACTERS);
+  const detail = cut(`${author}${text === "" ? "" : `: ${text}`}`, DETAIL_CHARACTERS);
   const { subject, ruleId } = alert;
   return {
     after,

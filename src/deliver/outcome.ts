@@ -2,13 +2,14 @@
 
 import { onlyTheRoot } from "../alerting/conversation.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
-import type { GroupDecision, NotificationLogEntry, Paging, Suppression, SuppressionReason } from "../alerting/model.ts";
+import { alertSubjectName } from "../alerting/incident-words.ts";
+import type { GroupDecision, NotificationLogEntry, Paging, Suppression } from "../alerting/model.ts";
 import type { Repeats } from "../alerting/repeats.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { isoMinute } from "../lib/format.ts";
+import { cut } from "../lib/text.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
 import { keptOf, keptOfFound } from "./converse.ts";
 import type { ClaimedGroup, PostedConversation, RecoveredClaim } from "./model.ts";
@@ -241,20 +242,21 @@ function suppressedLines({ suppressions, alerts, notified, escalateAfterMs }: Cl
   return alerts.flatMap((alert) => {
     const suppression = suppressions?.muted ?? suppressions?.suppressed.get(alert.id);
     if (!suppression || alert.state !== "firing") return [];
-    const { reason } = suppression;
-    const detail = detailOf(suppression);
-    if (!escalateAfterMs || reason === "escalation" || notified.has(alert.id)) return [line(alert, reason, detail)];
-    return [line(alert, "not_escalated", BY.has(reason) ? `${reason} by ${detail}` : reason)];
+    const { reason, until } = suppression;
+    const by = wordsFor(suppression);
+    if (escalateAfterMs && reason !== "escalation" && !notified.has(alert.id))
+      return [line(alert, "not_escalated", by === undefined ? reason : `${reason} by ${by}`)];
+    return [{ ...line(alert, reason, by), ...(reason === "escalation" && { until }) }];
   });
 }
 
-const BY: ReadonlySet<SuppressionReason> = new Set(["muted", "inhibited", "silenced", "maintenance", "acknowledged"]);
+const COMMENT_CHARACTERS = 80;
 
-/** The detail of a suppression: of a stale alert when it was last read, of one not escalated yet when it is to be. */
-function detailOf({ reason, by, readAt, until }: Suppression): string | undefined {
-  if (reason === "escalation") return until ? isoMinute(until) : undefined;
-  if (reason !== "stale") return by;
-  return readAt ? isoMinute(readAt) : undefined;
+/** What suppresses an alert as people name it; undefined where the reason says all. */
+function wordsFor({ reason, by, author = "", comment, source }: Suppression): string | undefined {
+  if (source) return `${source.labels.alertname} (${alertSubjectName(source)})`;
+  if (reason === "silenced") return `${author}${comment ? ` (${cut(comment, COMMENT_CHARACTERS)})` : ""}`;
+  return reason === "muted" || reason === "maintenance" || reason === "acknowledged" ? by : undefined;
 }
 
 function newlyFiring({ notify, firing }: SendDecision): SendDecision["firing"] {

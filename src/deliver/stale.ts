@@ -44,9 +44,8 @@ export function createStaleness(deps: StaleDeps): Staleness {
       const location = locationOf(alert);
       for (const by of subjectsOf(location)) {
         const shard = attempts.get(by);
-        const readAt = lastReadAt(shard, alert, location ?? "");
-        if (isStale(readAt, shard, { now, since, intervalMs }))
-          return { reason: "stale", by, readAt, goodAt: shard?.goodAt ?? 0 };
+        if (isStale(lastReadAt(shard, alert, location ?? ""), shard, { now, since, intervalMs }))
+          return { reason: "stale", by, goodAt: shard?.goodAt ?? 0 };
       }
       return undefined;
     };

@@ -3,6 +3,7 @@ import { isInForce } from "../alerting/acknowledgement.ts";
 import type { Document } from "../alerting/document.ts";
 import { handoverOf } from "../alerting/handover.ts";
 import { type Incident, incidentsOf, widestSubjects } from "../alerting/incident.ts";
+import { namesFrom } from "../alerting/incident-words.ts";
 import { maintenanceNow } from "../alerting/maintenance.ts";
 import type { Config } from "../config/config.ts";
 import { type Clock, DAY_MS } from "../lib/clock.ts";
@@ -34,7 +35,6 @@ export async function readHandover(
     store.silences.read(now),
     store.shiftNotes.read(span),
   ]);
-  const { inventory } = store;
   // What was notified of the widest subjects is of all.
   const subjects = incidents.flatMap((one) => widestSubjects(one, SUBJECTS_EACH));
   return handoverOf({
@@ -42,7 +42,7 @@ export async function readHandover(
     acknowledgements: new Map([...acks].filter(([, ack]) => isInForce(ack, now))),
     lines: await store.log.read(subjects.slice(0, MOST_SUBJECTS), span.from - BEFORE_MS),
     maintenance: maintenanceNow(config.maintenance ?? [], now),
-    names: { recording: (id) => inventory.recording(id)?.name, location: (id) => inventory.location(id)?.name },
+    names: namesFrom(store.inventory),
   });
 }
 

@@ -1,6 +1,7 @@
 /** Reports from the store; the last few are kept for a minute, as their pages are read one by one. */
 
 import { DateTime } from "luxon";
+import { groupNameIn } from "../health/directory.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { nameWithin } from "../lib/format.ts";
@@ -100,7 +101,7 @@ function labelOf({ from, to }: Interval, zone: string): string {
 function reportGroupOf(
   { recording, locationName, shop }: DigestRecording,
   by: string,
-  { nameOf }: Inventory,
+  inventory: Inventory,
 ): Pick<ReportRow, "id" | "name"> {
   const { id, name, locationId, organisation, cameraServer } = recording;
   if (by === "location") return { id: locationId, name: locationName };
@@ -111,5 +112,5 @@ function reportGroupOf(
     ["camera_server", cameraServer],
   ]);
   const value = own.get(by) ?? "";
-  return { id: value, name: value === "" ? `no ${by.replaceAll("_", " ")}` : (nameOf?.(value) ?? value) };
+  return { id: value, name: value === "" ? `no ${by.replaceAll("_", " ")}` : groupNameIn(inventory, value) };
 }

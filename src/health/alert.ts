@@ -1,6 +1,6 @@
 /** An alert as it is stored and notified. What was notified is in the notification log, apart from it. */
 import type { Instant } from "../lib/clock.ts";
-import { counted, nameOf } from "../lib/format.ts";
+import { briefId, counted, nameOf } from "../lib/format.ts";
 import type { RecordingStatus } from "./recording.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -52,12 +52,12 @@ export function groupOfSubject({
   return Object.hasOwn(groupNouns, label) ? { label: label as GroupLabel, value: rest.join("/") } : undefined;
 }
 
-/** The name that a directory has of a group, else its value. */
+/** The name that a directory has of a group, else its id in brief. */
 export function groupName(
   { label, value }: { readonly label: string; readonly value: string },
   labels: Labels,
 ): string {
-  return labels[`${label}_name`] || value;
+  return labels[`${label}_name`] || briefId(value);
 }
 
 /** The label and value that the recordings share which an alert takes together; undefined for any other subject. */

@@ -1,4 +1,5 @@
 /** The directory of shops: labels and contacts by location, and names of camera servers and organisations. Pure. */
+import { briefId } from "../lib/format.ts";
 import type { GroupLabel, Labels } from "./alert.ts";
 
 /** A column for people, and its value. */
@@ -119,6 +120,11 @@ export function namesFor(
   { nameOf }: DirectoryLookup,
 ): Readonly<Partial<Record<string, string>>> {
   return { organisation_name: nameOf?.(organisation), camera_server_name: nameOf?.(camera_server) };
+}
+
+/** The name of a camera server or an organisation; without one, its id. */
+export function groupNameIn({ nameOf }: DirectoryLookup, value: string): string {
+  return nameOf?.(value) || briefId(value);
 }
 
 const PHONE = /phone|mobile|tel(?!l)|handy|telefon/i;

@@ -7,6 +7,7 @@ import type { AlertStates } from "./alert-machine.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import type { CountsTogether } from "./counts.ts";
 import { withTogether } from "./counts-evaluator.ts";
+import { groupNameIn } from "./directory.ts";
 import type { Outcomes } from "./evaluation.ts";
 import { mergedCount, type ShardGroups } from "./group-counts.ts";
 import type { GroupCount } from "./members.ts";
@@ -193,7 +194,7 @@ function locationNames(count: GroupCount | undefined, inventory: Inventory): Pic
 
 /** `Camera server edge-7`. */
 function nameOf({ label, value }: Found, inventory: Inventory): string {
-  return `${capital(groupNouns[label])} ${cut(inventory.nameOf?.(value) ?? value, 100)}`;
+  return `${capital(groupNouns[label])} ${cut(groupNameIn(inventory, value), 100)}`;
 }
 
 /** A rule on locations is met whenever a rule on groups is, where the group is the location. */

@@ -15,6 +15,8 @@ import { serviceEvaluator } from "./service-evaluator.ts";
 
 export interface IntegrationHealth {
   readonly id: string;
+  /** For people. */
+  readonly name: string;
   readonly receiver: string;
   readonly type: string;
   /** Since when sending fails, and a sentence on the cause, without secrets; undefined while it works. */
@@ -118,8 +120,7 @@ function directoryEvaluator(trouble: SelfEvidence["directory"], now: Instant): E
   };
 }
 
-function integrationEvaluator({ id, receiver, type, trouble }: IntegrationHealth, now: Instant): Evaluator {
-  const summary = `Notifications to ${receiver} by ${type} fail`;
+function integrationEvaluator({ id, name, receiver, type, trouble }: IntegrationHealth, now: Instant): Evaluator {
   return {
     subject: { kind: "integration", id },
     evidence: () => trouble !== undefined,
@@ -132,7 +133,10 @@ function integrationEvaluator({ id, receiver, type, trouble }: IntegrationHealth
     }),
     describe: (rule) => ({
       labels: alertLabels(rule, { receiver, integration: type }),
-      annotations: alertAnnotations(rule, [summary, `Sending keeps failing: ${trouble?.detail ?? ""}`.trimEnd()]),
+      annotations: alertAnnotations(rule, [
+        `Notifications to ${name} fail`,
+        `Sending keeps failing: ${trouble?.detail ?? ""}`.trimEnd(),
+      ]),
     }),
   };
 }

@@ -1,5 +1,6 @@
 /** Alertmanager's API v2, for `amtool`, Karma, Grafana and Prometheus. */
 import type { FastifyInstance } from "fastify";
+import { namesFrom } from "../alerting/incident-words.ts";
 import { alertmanagerVersion } from "../alerting/route.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
@@ -12,7 +13,7 @@ import { gettableSilence, gettableSilences, PostableSilence, SilencesQuery } fro
 
 export const API_V2 = "/api/v2/";
 
-type Deps = AlertRoutesDeps & Pick<HttpDeps, "version" | "silences" | "setSilence" | "endSilence">;
+type Deps = AlertRoutesDeps & Pick<HttpDeps, "version" | "overview" | "silences" | "setSilence" | "endSilence">;
 
 export function apiV2(app: FastifyInstance, deps: Deps): void {
   const startedAt = deps.clock.now();
@@ -38,9 +39,11 @@ export function apiV2(app: FastifyInstance, deps: Deps): void {
 }
 
 function silenceRoutes(app: FastifyInstance, deps: Deps): void {
+  const names = async () => namesFrom((await deps.overview()).inventory);
+
   app.get(`${API_V2}silences`, async ({ query }) => {
     const parsed = parseQuery(SilencesQuery, query);
-    return gettableSilences(await deps.silences(), parsed, deps.clock.now());
+    return gettableSilences(await deps.silences(), parsed, deps.clock.now(), await names());
   });
 
   app.post(`${API_V2}silences`, { config: { scope: "silence" } }, async (request) => {
@@ -55,7 +58,7 @@ function silenceRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { id: string } }>(path, async ({ params: { id } }) => {
     const found = (await deps.silences()).find((silence) => silence.id === id);
     if (!found) throw unknownSilence(id);
-    return gettableSilence(found, deps.clock.now());
+    return gettableSilence(found, deps.clock.now(), await names());
   });
 
   const silencing = { config: { scope: "silence" } } as const;

@@ -56,6 +56,11 @@ export function nameOf(name: string, id: string, max = 60): string {
   return cut(stripControls(name).trim(), max) || cut(stripControls(id).trim(), max) || "unnamed";
 }
 
+/** `…8b05d6`, of an id that says nothing to people; any other text as it is. */
+export function briefId(id: string): string {
+  return /^(?:[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f-]{27})$/i.test(id) ? `…${id.slice(-6)}` : id;
+}
+
 /** The name of a recording without that of its location at its front, unless nothing else is in it. */
 export function nameWithin(name: string, location: string): string {
   const isFront = location !== "" && name.slice(0, location.length).toLowerCase() === location.toLowerCase();

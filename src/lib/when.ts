@@ -29,20 +29,24 @@ export function timesSeenAt(now: Instant, reader?: string) {
   /** The zone in which times about a shop are read and typed. */
   const zoneFor = (shop: string) => reader ?? shop;
 
-  /** ` (09:05 EST)`: the same instant on the clock of the shop. */
+  /** `09:05 EST`: the same instant on the clock of the shop; empty where it is the reader's. */
   function there(time: DateTime, shop: string, seconds: boolean): string {
     const local = inZone(+time, shop);
     if (shop === "UTC" || time.offset === local.offset) return "";
     const otherDay = time.day === local.day ? "" : local.toFormat("ccc ");
-    return ` (${otherDay}${clock(local, seconds)} ${zone(local)})`;
+    return `${otherDay}${clock(local, seconds)} ${zone(local)}`;
   }
 
   return {
     zoneFor,
-    /** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one; `14:05 GMT (09:05 EST)`. */
-    at(instant: Instant, shop: string, seconds = false): string {
+    /**
+     * `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one; `14:05 GMT (09:05 EST)`; with
+     * `more`, `14:05 GMT (12 m)` or `14:05 GMT (09:05 EST; 12 m)`.
+     */
+    at(instant: Instant, shop: string, seconds = false, more = ""): string {
       const time = inZone(instant, zoneFor(shop));
-      return `${day(time, zoneFor(shop))}${clock(time, seconds)} ${zone(time)}${there(time, shop, seconds)}`;
+      const aside = [there(time, shop, seconds), more].filter((part) => part !== "").join("; ");
+      return `${day(time, zoneFor(shop))}${clock(time, seconds)} ${zone(time)}${aside && ` (${aside})`}`;
     },
     /**
      * `14:05–14:17 GMT`; with seconds where it is under two minutes, with the day where it is not today, with a second

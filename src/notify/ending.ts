@@ -53,7 +53,7 @@ export function endFacts(alert: NotifiedAlert, times: Times, now: number, isTitl
 /** `online since 14:05 GMT (20 m)`; empty where the status is not known. */
 function statusNow({ facts: { status, statusSince, timezone } }: Alert, times: Times, now: number): string {
   if (status === undefined || statusSince === undefined) return status ?? "";
-  return `${status} since ${times.at(statusSince, timezone)} (${span(statusSince, now)})`;
+  return `${status} since ${times.at(statusSince, timezone, false, span(statusSince, now))}`;
 }
 
 /**

@@ -61,14 +61,14 @@ function lineState(alert: NotifiedAlert): string {
 }
 
 function since({ startsAt, facts }: NotifiedAlert, { now, times }: RowContext): string {
-  return `since ${times.at(startsAt, facts.timezone)} (${span(startsAt, now)})`;
+  return `since ${times.at(startsAt, facts.timezone, false, span(startsAt, now))}`;
 }
 
 /** `back since 14:15 GMT (2 m), was offline since 14:05`: it resolves unless it fails again soon. */
 function backSince(alert: NotifiedAlert, { now, times }: RowContext): string {
   const { startsAt, updatedAt, facts } = alert;
   const was = `${wordsOf(alert).was} since ${times.at(startsAt, facts.timezone)}`;
-  return `back since ${times.at(updatedAt, facts.timezone)} (${span(updatedAt, now)}), ${was}`;
+  return `back since ${times.at(updatedAt, facts.timezone, false, span(updatedAt, now))}, ${was}`;
 }
 
 /** `acknowledged by Ana until 15:00 GMT: on my way`; of both where it is acknowledged and silenced. */

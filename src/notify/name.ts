@@ -1,4 +1,5 @@
 /** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
+import { failingIntegration } from "../alerting/integration-name.ts";
 import { type Alert, groupName, groupNouns, groupOfSubject, type Labels } from "../health/alert.ts";
 import { nameWithin } from "../lib/format.ts";
 import { capital, cut, stripControls } from "../lib/text.ts";
@@ -26,7 +27,7 @@ export function clean(text: string | undefined, max: number = NAME_LENGTH): stri
 
 type NamedAlert = Pick<Alert, "labels" | "subject">;
 
-/** The alert's subject: `Till 3`, `Leeds Briggate`, `Camera server edge-7`, `Analytics service`, `ops / slack`. */
+/** The alert's subject: `Till 3`, `Leeds Briggate`, `Camera server edge-7`, `Analytics service`, `Slack (ops)`. */
 export function plainName(alert: NamedAlert, max: number = NAME_LENGTH): string {
   const { labels, subject } = alert;
   switch (subject.kind) {
@@ -41,7 +42,7 @@ export function plainName(alert: NamedAlert, max: number = NAME_LENGTH): string 
     case "directory":
       return "Directory of shops";
     case "integration":
-      return integrationId(alert, max);
+      return clean(failingIntegration(alert), max);
     case "external":
       return externalName(alert, max);
   }
@@ -88,12 +89,4 @@ export function locationName({ labels, subject }: NamedAlert, max: number = NAME
 function named(noun: string, name: string | undefined, id: string, max: number): string {
   const known = name === id ? "" : clean(name, max);
   return known || (id === "" ? "" : `${noun} ${clean(id, max)}`);
-}
-
-/** Receiver, kind and position or recipient of an integration: `ops / slack / 0`. */
-function integrationId({ labels, subject }: NamedAlert, max: number): string {
-  const id = subject.id.split("/");
-  const receiver = labels.receiver ?? id[0];
-  const integration = labels.integration ?? id.slice(1).join(" / ");
-  return clean([receiver, integration].filter((part) => part).join(" / "), max);
 }

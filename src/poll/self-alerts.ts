@@ -1,4 +1,5 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
+import { integrationName } from "../alerting/integration-name.ts";
 import { attemptsOf } from "../health/attempt.ts";
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
@@ -86,7 +87,9 @@ async function gather(
     shards: known.shards.map((attempt, i) => ({ ...attempt, since: knownSince.get(shards[i] ?? -1) })),
     watchedAt: attempts.get("fleet")?.attemptedAt ?? 0,
     health: attempts.get("health"),
-    integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
+    integrations: integrations.map(({ id, name, receiver, type }, i) => {
+      return { id, name: integrationName(name), receiver, type, trouble: troubles[i] };
+    }),
     directory: deps.directory?.trouble(),
     groups: { shards: counted, inventory, together },
   };

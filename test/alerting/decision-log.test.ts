@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { sentenceOf } from "../../src/alerting/decision-log.ts";
 import { notifyErrorCodes, suppressionReasons } from "../../src/alerting/model.ts";
 import { decisionReasons } from "../../src/health/evaluation.ts";
+import { timesSeenAt } from "../../src/lib/when.ts";
 
-const at = { ruleId: "RecordingOffline", integration: "ops/slack/0" };
+const sent = { ruleId: "RecordingOffline", integration: "ops/slack/0" };
+const at = (instant: number) => timesSeenAt(0, "Europe/Berlin").at(instant, "UTC");
 
 test.each([
   [{ ruleId: undefined, reason: "observed_offline" }, "seen offline"],
@@ -14,62 +16,59 @@ test.each([
   ],
   [{ ruleId: undefined, reason: "no_longer_watched" }, "no longer watched"],
   [{ ruleId: "LowUptime", reason: "no_longer_watched" }, "LowUptime: resolved, no longer watched"],
-  [{ ...at, reason: "notified", detail: "first" }, "RecordingOffline: notified ops/slack/0"],
-  [{ ...at, reason: "notified", detail: "more" }, "RecordingOffline: notified ops/slack/0, with its group"],
+  [{ ...sent, reason: "notified", detail: "first" }, "RecordingOffline: notified Slack (ops)"],
+  [{ ...sent, reason: "notified", detail: "more" }, "RecordingOffline: notified Slack (ops), with its group"],
   [
-    { ...at, reason: "notified", detail: "started" },
-    "RecordingOffline: notified ops/slack/0, in the summary of a cold start",
+    { ...sent, reason: "notified", detail: "started" },
+    "RecordingOffline: notified Slack (ops), in the summary of a cold start",
   ],
   [
-    { ...at, reason: "notified_end", detail: "rule_removed" },
-    "RecordingOffline: notified ops/slack/0 of its end: rule removed",
+    { ...sent, reason: "notified_end", detail: "rule_removed" },
+    "RecordingOffline: notified Slack (ops) of its end: rule removed",
   ],
-  [{ ...at, reason: "reminded", detail: "3" }, "RecordingOffline: reminder sent to ops/slack/0 (3 so far)"],
+  [{ ...sent, reason: "reminded", detail: "3" }, "RecordingOffline: reminder sent to Slack (ops) (3 so far)"],
   [
-    { ...at, reason: "failed", detail: "timeout" },
-    "RecordingOffline: not sent to ops/slack/0 yet, retrying: no answer in time",
-  ],
-  [
-    { ...at, reason: "inhibited", detail: "LocationOffline/location/shop@1772438400000" },
-    "RecordingOffline: inhibited by LocationOffline/location/shop; not sent to ops/slack/0",
+    { ...sent, reason: "failed", detail: "timeout" },
+    "RecordingOffline: not sent to Slack (ops) yet, retrying: no answer in time",
   ],
   [
-    { ...at, reason: "acknowledged", detail: "dana" },
-    "RecordingOffline: acknowledged by dana; no reminder sent to ops/slack/0",
+    { ...sent, reason: "inhibited", detail: "LocationOffline (Leeds)" },
+    "RecordingOffline: inhibited by LocationOffline (Leeds); not sent to Slack (ops)",
   ],
   [
-    { ...at, reason: "escalation", detail: "2026-11-22 03:15 UTC" },
-    "RecordingOffline: escalates to ops/slack/0 at 2026-11-22 03:15 UTC",
+    { ...sent, reason: "acknowledged", detail: "dana" },
+    "RecordingOffline: acknowledged by dana; no reminder sent to Slack (ops)",
   ],
-  [{ ...at, reason: "notified", detail: "escalated" }, "RecordingOffline: escalated to ops/slack/0"],
+  [{ ...sent, reason: "escalation", until: 3_600_000 }, "RecordingOffline: escalates to Slack (ops) at 02:00 CET"],
+  [{ ...sent, reason: "notified", detail: "escalated" }, "RecordingOffline: escalated to Slack (ops)"],
   [
-    { ...at, reason: "not_escalated", detail: "acknowledged by dana" },
-    "RecordingOffline: not escalated to ops/slack/0: acknowledged by dana",
+    { ...sent, reason: "not_escalated", detail: "acknowledged by dana" },
+    "RecordingOffline: not escalated to Slack (ops): acknowledged by dana",
   ],
   [
-    { ...at, reason: "stopped_by_the_moon", detail: "full" },
-    "RecordingOffline: stopped by the moon at ops/slack/0 (full)",
+    { ...sent, reason: "stopped_by_the_moon", detail: "full" },
+    "RecordingOffline: stopped by the moon at Slack (ops) (full)",
   ],
   [{ ruleId: undefined, reason: "constructor" }, "constructor"],
 ])("%j reads %j", (line, words) => {
-  expect(sentenceOf(line)).toBe(words);
+  expect(sentenceOf(line, at)).toBe(words);
 });
 
 test("every decision has words of its own", () => {
   const plain = decisionReasons.filter((reason) => {
     const spelled = reason.replaceAll("_", " ");
-    const said = [undefined, "R"].map((ruleId) => sentenceOf({ ruleId, reason }));
+    const said = [undefined, "R"].map((ruleId) => sentenceOf({ ruleId, reason }, at));
     return said.every((words) => words === spelled || words === `R: ${spelled}`);
   });
   expect(plain).toEqual([]);
 });
 
 test("every suppression reason has words of its own", () => {
-  const said = suppressionReasons.map((reason) => sentenceOf({ ...at, reason, detail: "x" }));
+  const said = suppressionReasons.map((reason) => sentenceOf({ ...sent, reason, detail: "x" }, at));
   expect(said.filter((words) => words.endsWith("(x)"))).toEqual([]);
 });
 
 test("every way of failing has words of its own", () => {
-  const said = notifyErrorCodes.map((detail) => sentenceOf({ ...at, reason: "failed", detail }));
+  const said = notifyErrorCodes.map((detail) => sentenceOf({ ...sent, reason: "failed", detail }, at));
   expect(new Set(said).size).toBe(notifyErrorCodes.length);
 });

@@ -24,7 +24,9 @@ function lines(...all: readonly Short[]): LogLine[] {
 
 /** `0 offline → 10 Slack`. */
 function folded(...all: readonly Short[]): string[] {
-  return foldDecisions(lines(...all)).map(({ steps }) => steps.map(({ at, words }) => `${at} ${words}`).join(" → "));
+  return foldDecisions(lines(...all), String).map(({ steps }) =>
+    steps.map(({ at, words }) => `${at} ${words}`).join(" → "),
+  );
 }
 
 const began = [
@@ -48,7 +50,9 @@ describe("lines of one episode are one entry", () => {
       [71, "notified_end", "ops/slack/0", "recovered"],
       [72, "notified_end", "ops/email/0/dana@example.com", "recovered"],
     ];
-    expect(folded(...began, ...told, ...over, ...ends)).toEqual(["0 offline → 11 Slack, e-mail → 70 recovered"]);
+    expect(folded(...began, ...told, ...over, ...ends)).toEqual([
+      "0 offline → 11 Slack (ops), dana@example.com (ops) → 70 recovered",
+    ]);
   });
 
   test.each([
@@ -67,13 +71,13 @@ describe("lines of one episode are one entry", () => {
           [at + 5, "ack_withdrawn", undefined, "amy"],
         ]),
       ],
-      "0 offline → 11 Slack → 20 acknowledged by amy → 25 acknowledgement withdrawn by amy → 40 acknowledged by amy → 45 acknowledgement withdrawn by amy",
+      "0 offline → 11 Slack (ops) → 20 acknowledged by amy → 25 acknowledgement withdrawn by amy → 40 acknowledged by amy → 45 acknowledgement withdrawn by amy",
     ],
     ["which nobody was notified of", [...began, ...over], "0 offline → 10 fires → 70 recovered"],
     [
       "which another explains",
-      [...began, [11, "inhibited", "ops/slack/0", "LocationOffline/location/shop@1"], ...over],
-      "0 offline → 10 fires → 11 inhibited by LocationOffline/location/shop → 70 recovered",
+      [...began, [11, "inhibited", "ops/slack/0", "LocationOffline (Leeds)"], ...over],
+      "0 offline → 10 fires → 11 inhibited by LocationOffline (Leeds) → 70 recovered",
     ],
     [
       "with reminders, acknowledged",
@@ -83,28 +87,28 @@ describe("lines of one episode are one entry", () => {
         [31, "reminded", "ops/slack/0", "3"],
         [40, "acknowledged", "ops/slack/0", "dana"],
       ],
-      "0 offline → 11 Slack → 31 3 reminders → 40 acknowledged by dana",
+      "0 offline → 11 Slack (ops) → 31 3 reminders → 40 acknowledged by dana",
     ],
     [
       "sent after it failed",
       [...began, [11, "failed", "ops/slack/0", "timeout"], [15, "notified", "ops/slack/0"]],
-      "0 offline → 15 Slack",
+      "0 offline → 15 Slack (ops)",
     ],
     [
       "not sent yet",
       [...began, [11, "failed", "ops/slack/0", "timeout"]],
-      "0 offline → 10 fires → 11 not sent to Slack yet, retrying: no answer in time",
+      "0 offline → 10 fires → 11 not sent to Slack (ops) yet, retrying: no answer in time",
     ],
     [
       "at two integrations of a channel",
       [...began, [11, "notified", "ops/slack/0"], [12, "notified", "boss/slack/0"]],
-      "0 offline → 11 ops/slack/0, boss/slack/0",
+      "0 offline → 11 Slack (ops), Slack (boss)",
     ],
-    ["whose beginning is not in the log", [[11, "notified", "ops/slack/0"], ...over], "11 Slack → 70 recovered"],
+    ["whose beginning is not in the log", [[11, "notified", "ops/slack/0"], ...over], "11 Slack (ops) → 70 recovered"],
     [
       "with a reason that has no words",
       [...began, [12, "stopped_by_the_moon", "ops/slack/0"]],
-      "0 offline → 10 fires → 12 stopped by the moon at Slack",
+      "0 offline → 10 fires → 12 stopped by the moon at Slack (ops)",
     ],
   ] as const)("%s", (_, all, expected) => {
     expect(folded(...(all as readonly Short[]))).toEqual([expected]);
@@ -115,7 +119,9 @@ describe("lines of one episode are one entry", () => {
     expect(folded(...began, ...over, ...again)).toHaveLength(2);
     expect(folded([0, "firing"], [1, "firing", undefined, undefined, "LowUptime"])).toHaveLength(2);
     const [a, b] = lines([0, "firing"], [1, "resolved"]);
-    expect(foldDecisions([a, { ...b, subject: { kind: "location", id: "till-3" } }] as LogLine[])).toHaveLength(2);
+    expect(foldDecisions([a, { ...b, subject: { kind: "location", id: "till-3" } }] as LogLine[], String)).toHaveLength(
+      2,
+    );
   });
 });
 
@@ -130,7 +136,7 @@ test("no line is lost and none is in two entries, whatever they are", () => {
     return [Math.floor(i / 3), reason, i % 4 === 0 ? "ops/slack/0" : undefined, undefined, `R${i % 5}`];
   });
   const given = lines(...all);
-  const entries = foldDecisions(given);
+  const entries = foldDecisions(given, String);
   expect(entries.flatMap((entry) => entry.lines).toSorted((a, b) => given.indexOf(a) - given.indexOf(b))).toEqual(
     given,
   );

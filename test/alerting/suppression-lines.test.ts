@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { type LogLine, sentenceOf } from "../../src/alerting/decision-log.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { Silence } from "../../src/alerting/silence.ts";
+import { type Silence, undoneSilence } from "../../src/alerting/silence.ts";
 import { withSuppressionLines } from "../../src/alerting/suppression-lines.ts";
+import { timesSeenAt } from "../../src/lib/when.ts";
 import { aSilence } from "../support/fixtures.ts";
 
 const T0 = Date.UTC(2026, 6, 1, 8);
@@ -24,7 +25,7 @@ const line = (at: number, reason: string, more: Partial<LogLine> = {}): LogLine 
   ...more,
 });
 const acked = (at: number, until?: number, eta?: number) =>
-  line(at, "ack_set", { detail: "ana until later: x", until: until && T0 + until * HOUR, eta: eta && T0 + eta * HOUR });
+  line(at, "ack_set", { detail: "ana: x", until: until && T0 + until * HOUR, eta: eta && T0 + eta * HOUR });
 
 const silence = (matchers: string, more: Partial<Silence> = {}) =>
   aSilence({
@@ -37,12 +38,14 @@ const silence = (matchers: string, more: Partial<Silence> = {}) =>
     ...more,
   });
 
+const at = (instant: number) => timesSeenAt(T0, "Europe/London").at(instant, "Europe/London");
+
 const said = (lines: readonly LogLine[], silences: readonly Silence[] = [], now = 10, since = 0) =>
   withSuppressionLines(lines, { silences, subjects, since: T0 + since * HOUR, now: T0 + now * HOUR }).map(
-    (one) => `${(one.at - T0) / HOUR} ${one.subject.kind} ${sentenceOf(one)}`,
+    (one) => `${(one.at - T0) / HOUR} ${one.subject.kind} ${sentenceOf(one, at)}`,
   );
 
-const ranOut = (at: number) => `${at} recording RecordingOffline: acknowledgement ran out, that of ana until later: x`;
+const ranOut = (at: number) => `${at} recording RecordingOffline: acknowledgement ran out, that of ana: x`;
 
 test.each([
   ["that ran out", [acked(1, 3)], [ranOut(3)]],
@@ -69,13 +72,13 @@ test.each([
   expect(over.map((one) => Number.parseFloat(one))).toEqual(expected);
 });
 
-const began = "0 recording silenced by ana: rewiring";
+const began = "0 recording silenced by ana: rewiring (until 10:00 BST)";
 const ended = "1 recording silence ended, that of ana: rewiring";
 
 test.each([
   ["of the recording, begun and ended", silence('recording_id="r1"'), 10, 0, [began, ended]],
   ["of its location, once", silence('location=~"Le.*"'), 10, 0, [began, ended]],
-  ["in force", silence('recording="Till"'), 0.5, 0, ["0 recording silenced by ana until 10:00 BST: rewiring"]],
+  ["in force", silence('recording="Till"'), 0.5, 0, ["0 recording silenced by ana: rewiring (until 10:00 BST)"]],
   ["that has not begun", silence('recording="Till"', { startsAt: T0 + HOUR, endsAt: T0 + 2 * HOUR }), 0.5, 0, []],
   ["begun before the time asked for", silence('recording="Till"'), 10, 0.5, [ended]],
   ["of another recording", silence('recording_id="r2"'), 10, 0, []],
@@ -85,10 +88,17 @@ test.each([
     silence('organisation="Shops", severity="warning"'),
     0.5,
     0,
-    ['0 recording silenced by ana until 10:00 BST (severity="warning"): rewiring'],
+    ['0 recording silenced by ana (severity="warning"): rewiring (until 10:00 BST)'],
   ],
 ])("a silence %s", (_, one, now, since, expected) => {
   expect(said([], [one], now, since)).toEqual(expected);
+});
+
+test("a new silence that was undone names the end that it was to have", () => {
+  const undone = undoneSilence({ ...silence('recording="Till"'), last: { at: T0 } }, T0 + 60_000);
+  const [first, second] = said([], undone ? [undone] : [], 0.5);
+  expect([first, second]).toEqual([began, `${1 / 60} recording silence ended, that of ana: rewiring`]);
+  expect(undone && undoneSilence(undone, T0 + 61_000)).toBeUndefined();
 });
 
 test("lines stay in the order of time", () => {

@@ -34,7 +34,7 @@ describeWithRedis("a failing receiver", () => {
     const [camera, other] = camerasOf(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     await watch.mail.waitFor(({ subject }) => subject.includes(camera.location.name));
-    const notice = await watch.mail.waitFor(({ text }) => text.includes("ops / slack"));
+    const notice = await watch.mail.waitFor(({ text }) => text.includes("Slack (ops)"));
     expect(notice.subject).toMatch(/message|notification/i);
     expect(notice.raw).not.toContain(watch.slack.url);
     watch.simulator.world.setStatus(other.id, "offline");
@@ -53,6 +53,6 @@ describeWithRedis("a failing receiver", () => {
         'lenswatch_notifications_failed_total{receiver="ops",integration="slack",reason="not_found"}',
       ),
     ).toBe(refusals);
-    expect(watch.slack.messages.some(({ shown }) => shown.includes("ops / slack"))).toBe(false);
+    expect(watch.slack.messages.some(({ shown }) => shown.includes("Slack (ops)"))).toBe(false);
   });
 });

@@ -89,8 +89,7 @@ describe("lenswatch silence add", () => {
     const { add, run, kept } = await open();
     expect((await add(...what)).stdout).toContain(` silences ${words} for 1 h.\n`);
     expect([...kept.values()].map((one) => one.matchers.map(formatMatcher).join(", "))).toEqual([matchers]);
-    const heading = words.replace("camera server cs", matchers);
-    expect((await run("silence", "list")).stdout).toContain(`\n${heading}\n  ends in 1 h `);
+    expect((await run("silence", "list")).stdout).toContain(`\n${words}\n  ends in 1 h `);
   });
 
   test.each([

@@ -70,10 +70,10 @@ describe("lenswatch why --what-if", () => {
       [
         "If Leeds (2 recordings) went offline now, 12:00:00 UTC:",
         "",
-        "  12:01:30 UTC  ops/slack/0: LocationOffline, again every 4 h",
-        "  12:16:30 UTC  phone/pagerduty/0: LocationOffline, if nobody acknowledges it for 15 m, again every 4 h",
-        "  not sent  ops/slack/0: RecordingOffline of 2, inhibited by LocationOffline",
-        "  not sent  phone/pagerduty/0: RecordingOffline of 2, inhibited by LocationOffline, if nobody acknowledges it for 15 m",
+        "  12:01:30 UTC  Slack (ops): LocationOffline, again every 4 h",
+        "  12:16:30 UTC  PagerDuty (phone): LocationOffline, if nobody acknowledges it for 15 m, again every 4 h",
+        "  not sent  Slack (ops): RecordingOffline of 2, inhibited by LocationOffline",
+        "  not sent  PagerDuty (phone): RecordingOffline of 2, inhibited by LocationOffline, if nobody acknowledges it for 15 m",
       ],
     ],
     [
@@ -82,8 +82,8 @@ describe("lenswatch why --what-if", () => {
       [
         "If Till 1 · Leeds (1 recording) went offline now, 12:00:00 UTC:",
         "",
-        "  12:02:30 UTC  ops/slack/0: RecordingOffline, again every 4 h",
-        "  12:17:30 UTC  phone/pagerduty/0: RecordingOffline, if nobody acknowledges it for 15 m, again every 4 h",
+        "  12:02:30 UTC  Slack (ops): RecordingOffline, again every 4 h",
+        "  12:17:30 UTC  PagerDuty (phone): RecordingOffline, if nobody acknowledges it for 15 m, again every 4 h",
       ],
     ],
     [
@@ -92,7 +92,7 @@ describe("lenswatch why --what-if", () => {
       [
         "If Door · York (1 recording) went offline now, 12:00:00 UTC:",
         "",
-        "  13:00:00 UTC  quiet/email/0: RecordingOffline, muted by night until 13:00:00 UTC, again every 4 h",
+        "  13:00:00 UTC  e-mail (quiet): RecordingOffline, muted by night until 13:00:00 UTC, again every 4 h",
       ],
     ],
   ])("says of %s who would get what, when", async (_, name, lines) => {
@@ -152,7 +152,7 @@ describe("lenswatch why --what-if", () => {
     ];
     const { stdout } = await whatIf("rec-1", all);
     expect(stdout).toContain(
-      "  14:00:00 UTC  ops/slack/0: RecordingOffline, silenced by amy until 13:00:00 UTC, silenced by lee until 14:00:00 UTC, again",
+      "  14:00:00 UTC  Slack (ops): RecordingOffline, silenced by amy until 13:00:00 UTC, silenced by lee until 14:00:00 UTC, again",
     );
     expect(stdout).not.toMatch(/by (?:late|short)/);
     const json = JSON.parse((await whatIf("rec-1", all, "--output", "json")).stdout);

@@ -122,12 +122,14 @@ describe("lenswatch why", () => {
     expect(told).toMatchObject({ recordingId: "rec-1", recording: "Till 1", location: "Leeds", timezone: "UTC" });
     expect(told.items.at(-1)).toEqual({
       at: "2026-01-31T11:00:00.000Z",
-      about: { kind: "recording", id: "rec-1", name: "Till 1" },
+      about: { kind: "recording", id: "rec-1", name: "Till 1 · Leeds" },
       rule: "RecordingOffline",
       integration: "ops/slack/0",
       reason: "notified",
       detail: null,
-      text: "RecordingOffline: notified ops/slack/0",
+      until: null,
+      eta: null,
+      text: "RecordingOffline: notified Slack (ops)",
     });
     const place = JSON.parse((await why(["loc-1", "--output", "json"])).stdout);
     expect(place).toMatchObject({ locationId: "loc-1", uncounted: [] });

@@ -47,7 +47,7 @@ function open(stored?: StoredAcknowledgement) {
     acknowledge: (author: string, comment = "", forMs?: number) => acknowledge(print, { author, comment, forMs }, by),
     withdraw: (...author: [string?]) => withdraw(print, by, ...author),
     note: (author: string, text: string) => note(print, { author, text }, by),
-    lines: () => changes.map(({ line }) => sentenceOf(line as LogLine)),
+    lines: () => changes.map(({ line }) => sentenceOf(line as LogLine, (at) => `+${(at - T0) / HOUR} h`)),
   };
 }
 
@@ -60,7 +60,7 @@ describe("an acknowledgement", () => {
     expect(kept.ack).toMatchObject({ at: T0, author: "ana", comment: "on my way", until: T0 + 2 * HOUR });
     expect(lines()).toEqual([
       "RecordingOffline: acknowledged by ana",
-      "RecordingOffline: acknowledged by ana until 10:00 UTC: on my way",
+      "RecordingOffline: acknowledged by ana: on my way (until +2 h)",
     ]);
   });
 

@@ -98,13 +98,13 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
       since 06:10 GMT, for 1 h 50 m; acknowledged by Amy until 09:00 GMT
       Amy: engineer 09:00
       Ben, 06:30 GMT: router is up
-      Notified ops/slack/0 at 06:12 GMT, ops/email/0/a@b at 06:13 GMT
+      Notified Slack (ops) at 06:12 GMT, a@b (ops) at 06:13 GMT
 
     Over (1)
 
     8 cameras at Norwich offline · I-B8JNH
       02:31 GMT to 03:41 GMT, 1 h 10 m
-      Notified ops/slack/0 at 02:33 GMT
+      Notified Slack (ops) at 02:33 GMT
 
     Silences and maintenance that end within a day (2)
 

@@ -350,6 +350,7 @@ describe("service: partly_unreachable", () => {
 describe("notifications: failing", () => {
   const slack = (story: FleetStory, more: Partial<IntegrationHealth> = {}): IntegrationHealth => ({
     id: "ops/slack/0",
+    name: "Slack (ops)",
     receiver: "ops",
     type: "slack",
     trouble: { since: story.now - 1_000, detail: "Slack answers 404." },

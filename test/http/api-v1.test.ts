@@ -178,7 +178,7 @@ describe("GET /api/v1/incidents", () => {
     const { body } = await json(`/api/v1/incidents/${first?.id.toLowerCase()}`);
     const decisions = expect.arrayContaining([expect.objectContaining({ reason: "notified" })]);
     expect(body).toEqual({ ...first, decisions });
-    expect(body).toMatchObject({ decisions: [{ about: { name: "Till <1>" } }, {}] });
+    expect(body).toMatchObject({ decisions: [{ about: { name: "Till <1> · Leeds" } }, {}] });
   });
 
   test.each([

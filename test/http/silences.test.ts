@@ -50,6 +50,7 @@ describe("POST /api/v2/silences", () => {
       createdBy: "dana",
       comment: "rewiring",
       annotations: {},
+      about: 'location="Leeds"',
     };
     expect(await json(`/api/v2/silence/${body.silenceID}`)).toEqual({ status: 200, body: whole });
     expect(await json("/api/v2/silences")).toEqual({ status: 200, body: [whole] });

@@ -210,7 +210,7 @@ describe("what a button silences", () => {
       ["Time zone Europe/London (counts dropped together)"],
     ],
     [[service], ["Service unreachable"]],
-    [[integration], ["ops / slack (notifications failing)"]],
+    [[integration], ["Slack (ops) (notifications failing)"]],
     [[external({ instance: "nas" })], ["DiskFull: nas"]],
     [
       [server("edge-7"), server("edge-8")],
@@ -283,7 +283,7 @@ describe("what a button silences", () => {
   test("names the zone of an alert that is at no place, and offers no morning in several zones", () => {
     const textsOf = (firing: NotifiedAlert[]) => optionsOf(firing).map(({ text }) => text.text);
     expect(textsOf([service])).toContain("Service unreachable, until 08:00 UTC");
-    expect(textsOf([integration])).toContain("ops / slack (notifications failing), until 08:00 UTC");
+    expect(textsOf([integration])).toContain("Slack (ops) (notifications failing), until 08:00 UTC");
     const zones = ["Europe/London", "America/New_York"].map((timezone, i) =>
       alertOf(`${i}`, { facts: { timezone, problem: "offline" } }),
     );

@@ -121,7 +121,7 @@ export async function attempt(send: () => Promise<unknown>): Promise<SendResult>
   }
 }
 
-/** `ops/slack/0: accepted`, with a newline. */
+/** `Slack (ops): accepted`, with a newline. */
 export function describeAttempt(recipient: string, { accepted, problem }: SendResult): string {
   return `${recipient}: ${accepted ? "accepted" : `not accepted: ${problem}`}\n`;
 }

@@ -4,6 +4,8 @@ import { isUndoable } from "../../alerting/acknowledgement.ts";
 import { attentionTo } from "../../alerting/attention.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { alertSubjectName } from "../../alerting/incident-words.ts";
+import { integrationName } from "../../alerting/integration-name.ts";
 import type { Suppression } from "../../alerting/model.ts";
 import { matchersOf } from "../../alerting/prepared-silence.ts";
 import { toneOf } from "../../alerting/tone.ts";
@@ -13,14 +15,13 @@ import type { Instant } from "../../lib/clock.ts";
 import { nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
-import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { alertTitle, classOf, type ShownAlert } from "./alert-table.ts";
 import { alertPageLink, type Root, signInLink, silenceFormLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { formToken, type Visitor } from "./visitor.ts";
-import { type Moment, timeAt } from "./when.ts";
+import { type Moment, sinceAt, timeAt } from "./when.ts";
 
 /** The page that an alert is shown on. */
 export interface CardContext {
@@ -65,9 +66,7 @@ function small(text: string | undefined): Markup {
 }
 
 function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
-  const since = timeAt(alert.startsAt, alert.facts.timezone, moment);
-  const lasts = span(alert.startsAt, moment.now);
-  return html`<p>since ${since} (${lasts}) <small>${classOf(alert)} · ${state}</small></p>`;
+  return html`<p>since ${sinceAt(alert.startsAt, alert.facts.timezone, moment)} <small>${classOf(alert)} · ${state}</small></p>`;
 }
 
 export function noteOf({ annotations, facts }: ShownAlert): Markup {
@@ -105,7 +104,7 @@ function notifiedLine(alert: Alert, lines: readonly LogLine[], moment: Moment): 
     if (line.integration !== undefined && NOTIFIED.has(line.reason)) newest.set(line.integration, line);
   if (newest.size === 0) return own.some(({ reason }) => reason === "firing") ? html`Not notified yet.` : undefined;
   const shown = firstOf([...newest], INTEGRATIONS_SHOWN, ([integration, { at }]) => {
-    return html`<bdi>${cut(integration, 80)}</bdi> at ${timeAt(at, facts.timezone, moment)}`;
+    return html`<bdi>${cut(integrationName(integration), 80)}</bdi> at ${timeAt(at, facts.timezone, moment)}`;
   });
   return html`Notified ${shown}.`;
 }
@@ -205,7 +204,7 @@ function maintenanceLine({ by, until, comment = "" }: Suppression, moment: Momen
 function inhibitedLine(print: string, { alerts }: PageData, root: Root): Markup {
   const source = alerts.find(({ labels }) => fingerprint(labels) === print);
   if (!source) return html`Inhibited by another alert.`;
-  const location = source.labels.location ?? source.labels.recording ?? "";
-  const words = `${alertTitle(source)}${location === "" ? "" : ` · ${nameOf(location, "")}`}`;
+  const of = source.subject.kind === "service" ? "" : ` · ${alertSubjectName(source)}`;
+  const words = `${alertTitle(source)}${of}`;
   return html`Inhibited by <a href="${alertPageLink(root, print)}"><bdi>${words}</bdi></a>.`;
 }

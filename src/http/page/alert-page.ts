@@ -29,7 +29,7 @@ import { type PageData, statesAt, unreachableNotice } from "./page-data.ts";
 import { linkOf, presentRecording, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
 import { badge, countBadges } from "./summary.ts";
 import type { Visitor } from "./visitor.ts";
-import { BRIEF_MS, knownZone, timeAt } from "./when.ts";
+import { BRIEF_MS, knownZone, sinceAt, timeAt } from "./when.ts";
 
 const ROOT = "../";
 
@@ -74,7 +74,7 @@ export function alertPage(
   const context: CardContext = { data, root: ROOT, visitor, path, lines };
   const heading = alertHeading(alert);
   const isBrief = moment.now - alert.startsAt < BRIEF_MS;
-  const since = timeAt(alert.startsAt, facts.timezone, moment, isBrief);
+  const since = sinceAt(alert.startsAt, facts.timezone, moment, isBrief);
   const own = lines.filter(({ ruleId }) => ruleId === undefined || ruleId === alert.ruleId);
   const cards = others.map((one) => html`<ul class="cards">${alertCard(one, context)}</ul>`);
   const earlier = episodes.filter((one) => one.fingerprint === print && one.id !== alert.id);
@@ -84,7 +84,7 @@ export function alertPage(
     tone,
     path,
     body: html`<div class="lead ${tone}"><h1><bdi>${heading}</bdi></h1>
-<p>Since ${since} (${span(alert.startsAt, moment.now)}) <small>${classOf(alert)} · firing</small></p></div>
+<p>Since ${since} <small>${classOf(alert)} · firing</small></p></div>
 ${unreachableNotice(data)}${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
 <p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${costLine(visitsWords(uncounted, worth, true))}${stateLines(first, context)}</div></section>${cards}

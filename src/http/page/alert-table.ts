@@ -1,6 +1,7 @@
 /** Alerts by their short names, and as a table. */
 
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { alertSubjectName } from "../../alerting/incident-words.ts";
 import {
   type Alert,
   type AlertFacts,
@@ -74,7 +75,7 @@ export function subjectOf({ subject, labels, annotations, facts }: Alert, root: 
     const detail = annotations.summary ?? annotations.description ?? "";
     return html`<bdi>${cut(source, 100)}</bdi> <small>${cut(detail, 300)} ${location}</small>`;
   }
-  const words = kind === "service" ? "the service" : `${labels.receiver ?? ""} by ${labels.integration ?? ""}`;
+  const words = kind === "service" ? "the service" : alertSubjectName({ subject, labels });
   const detail = facts.detail ?? annotations.description ?? "";
   return html`<bdi>${cut(words, 100)}</bdi> <small>${cut(detail, 300)}</small>`;
 }

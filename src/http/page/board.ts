@@ -15,10 +15,10 @@ import {
 } from "../../alerting/overview.ts";
 import { severityRank, severityTone, toneOf } from "../../alerting/tone.ts";
 import type { Alert } from "../../health/alert.ts";
+import { type DirectoryLookup, groupNameIn } from "../../health/directory.ts";
 import { type StatusCounts, totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { listingOf } from "../paging.ts";
 import { alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
@@ -38,7 +38,7 @@ import { pager, section } from "./listing.ts";
 import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
 import { countBadges, shareBar } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
-import { timeAt } from "./when.ts";
+import { sinceAt } from "./when.ts";
 
 /** The first page: what needs somebody, with its buttons, every location as a tile, and the incidents of a day or more. */
 export function overviewPage(data: PageData, { cursor }: Pick<HomeQuery, "cursor">, visitor: Visitor): HtmlPage {
@@ -134,7 +134,7 @@ function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing
 }
 
 function sinceOf({ alerts: [first], since }: Pick<OverviewEntry, "alerts" | "since">, { moment }: PageData): Markup {
-  return html`since ${timeAt(since, first?.facts.timezone ?? "UTC", moment)} (${span(since, moment.now)})`;
+  return html`since ${sinceAt(since, first?.facts.timezone ?? "UTC", moment)}`;
 }
 
 const LOCATIONS_NAMED = 2;
@@ -152,12 +152,16 @@ function placesOf({ alerts, cause }: OverviewEntry, { fleet: { inventory } }: Pa
   const organisations = new Set(places.map(([id]) => inventory.organisationAt(id)));
   const servers = new Set(alerts.map(({ labels }) => labels.camera_server ?? ""));
   const shared =
-    places.length < 2 || cause ? [] : [onlyOf("organisation", organisations), onlyOf("camera server", servers)];
+    places.length < 2 || cause
+      ? []
+      : [onlyOf("organisation", organisations, inventory), onlyOf("camera server", servers, inventory)];
   return html`${shared}${places.length === 0 ? nothing : html` · ${named}`}${left === 0 ? nothing : ` and ${counted(left, "more location")}`}`;
 }
 
-function onlyOf(what: string, [only = "", ...others]: ReadonlySet<string>): Markup {
-  return only === "" || others.length > 0 ? nothing : html` · ${what} <bdi>${nameOf(only, "")}</bdi>`;
+function onlyOf(what: string, [only = "", ...others]: ReadonlySet<string>, inventory: DirectoryLookup): Markup {
+  return only === "" || others.length > 0
+    ? nothing
+    : html` · ${what} <bdi>${nameOf(groupNameIn(inventory, only), "")}</bdi>`;
 }
 
 function handledSection(board: Overview, data: PageData): Markup {

@@ -130,7 +130,7 @@ interface DecisionLogOptions extends Section {
 
 /** `lines` oldest first, as the log gives them; shown with the newest first, those of one episode folded. */
 export function decisionLogSection(lines: readonly LogLine[], options: DecisionLogOptions): Markup {
-  const all = foldDecisions(lines);
+  const all = foldDecisions(lines, (at) => options.moment.times.at(at, options.timezone));
   const shown = all.slice(-ENTRIES_SHOWN).reverse();
   const left = all.length - shown.length;
   const items = shown.map((entry) => decisionEntry(entry, options));
@@ -151,9 +151,13 @@ function decisionEntry({ subject, ruleId, steps, lines }: FoldedDecisions, optio
   });
   const lead = timeAt(first, timezone, moment, isBrief && lines.length > 1);
   if (lines.length === 1) return html`<li>${lead} <span>${about}<bdi>${words}</bdi></span></li>`;
+  const written = (at: Instant) => moment.times.at(at, timezone);
   const each = lines
     .slice(-LINES_OF_ENTRY)
-    .map((line) => html`<li>${timeAt(line.at, timezone, moment, true)} <bdi>${cut(sentenceOf(line), 300)}</bdi></li>`);
+    .map(
+      (line) =>
+        html`<li>${timeAt(line.at, timezone, moment, true)} <bdi>${cut(sentenceOf(line, written), 300)}</bdi></li>`,
+    );
   const rule = ruleId === undefined ? nothing : html`<bdi>${cut(ruleId, 80)}</bdi>: `;
   return html`<li id="from-${first}-${ruleId ?? ""}">${lead}<details><summary>${about}${rule}<bdi>${words}</bdi></summary>
 <ol>${each}</ol></details></li>`;

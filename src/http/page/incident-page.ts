@@ -21,7 +21,7 @@ import type { HtmlPage } from "./layout.ts";
 import { section } from "./listing.ts";
 import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
 import { formToken, type Visitor } from "./visitor.ts";
-import { BRIEF_MS, timeAt } from "./when.ts";
+import { BRIEF_MS, sinceAt, timeAt } from "./when.ts";
 
 const ROOT = "../";
 const EPISODES_SHOWN = 100;
@@ -38,9 +38,10 @@ export function incidentPage({ incident, lines, worth }: IncidentDetails, data: 
   const zone = incidentZone(incident, data);
   const isBrief = (endsAt ?? moment.now) - startsAt < BRIEF_MS;
   const at = (instant: Instant) => timeAt(instant, zone, moment, isBrief);
-  const lasted = span(startsAt, endsAt ?? moment.now);
   const when =
-    endsAt === undefined ? html`Since ${at(startsAt)} (${lasted})` : html`${at(startsAt)} to ${at(endsAt)}, ${lasted}`;
+    endsAt === undefined
+      ? html`Since ${sinceAt(startsAt, zone, moment, isBrief)}`
+      : html`${at(startsAt)} to ${at(endsAt)}, ${span(startsAt, endsAt)}`;
   const cost = visitsWords(visitsOf(episodes), worth, endsAt === undefined);
   const places = incidentPlaces(incident, namesIn(data));
   const { items, total } = episodeListing(episodes, { limit: EPISODES_SHOWN }, fleet.inventory, moment.now);

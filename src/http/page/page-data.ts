@@ -1,7 +1,7 @@
 /** The state that a page shows: the fleet and its alerts at one moment, and a version that changes with it. */
 import { isOfLenswatch } from "../../alerting/attention.ts";
 import type { Episode } from "../../alerting/incident.ts";
-import type { IncidentNames } from "../../alerting/incident-words.ts";
+import { alertSubjectName, type IncidentNames, namesFrom } from "../../alerting/incident-words.ts";
 import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
@@ -12,11 +12,11 @@ import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
-import { span, timesSeenAt } from "../../lib/when.ts";
+import { timesSeenAt } from "../../lib/when.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
-import { type Moment, timeAt } from "./when.ts";
+import { type Moment, sinceAt } from "./when.ts";
 
 export interface PageData {
   readonly fleet: FleetOverview;
@@ -83,19 +83,19 @@ export function unreachableNotice(data: PageData): Markup {
   const lines = alerts.filter(isOfLenswatch).map((alert) => html`<p>${troubleOf(alert, moment)}</p>`);
   const at = oldSince(data);
   if (at !== undefined) {
-    const since = html`${timeAt(at, "UTC", moment)} (${span(at, moment.now)})`;
-    lines.push(html`<p>No good reading since ${since}: the alerts shown are the last known ones.</p>`);
+    lines.push(
+      html`<p>No good reading since ${sinceAt(at, "UTC", moment)}: the alerts shown are the last known ones.</p>`,
+    );
   }
   return lines.length === 0 ? nothing : html`<div id="trouble" class="trouble" role="alert">${lines}</div>`;
 }
 
 /** Name, subject and start of an alert about lenswatch itself, with its cause where that is known. */
 function troubleOf({ subject, labels, annotations, startsAt, facts }: Alert, moment: Moment): Markup {
-  const failing = `Notifications to ${labels.receiver ?? ""} by ${labels.integration ?? ""} are failing`;
+  const failing = `Notifications to ${alertSubjectName({ subject, labels })} are failing`;
   const summary = annotations.summary ?? (subject.kind === "service" ? "Part of the service cannot be read" : failing);
   const cause = cut(facts.detail ?? "", 300);
-  return html`<strong>${cut(summary, 200)}</strong>, since ${timeAt(startsAt, facts.timezone, moment)}
-(${span(startsAt, moment.now)}).${cause === "" ? nothing : html` <bdi>${cause}</bdi>`}`;
+  return html`<strong>${cut(summary, 200)}</strong>, since ${sinceAt(startsAt, facts.timezone, moment)}.${cause === "" ? nothing : html` <bdi>${cause}</bdi>`}`;
 }
 
 /**
@@ -130,5 +130,5 @@ function textSum(text: string): number {
 
 /** The names of an incident's subjects. */
 export function namesIn({ fleet: { inventory } }: Pick<PageData, "fleet">): IncidentNames {
-  return { recording: (id) => inventory.recording(id)?.name, location: (id) => inventory.location(id)?.name };
+  return namesFrom(inventory);
 }

@@ -4,7 +4,7 @@ import { ratedIn } from "../../alerting/overview.ts";
 import { countsTone, toneOf, worstTone } from "../../alerting/tone.ts";
 import { alertKey, type SubjectKind } from "../../health/alert.ts";
 import type { AlertStates } from "../../health/alert-machine.ts";
-import { contactLine } from "../../health/directory.ts";
+import { contactLine, groupNameIn } from "../../health/directory.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
@@ -146,7 +146,7 @@ function pathOf({ state, shard }: RecordingDetails): string {
 function facts({ state, shard, zones }: RecordingDetails, { moment }: PageData): Markup {
   const recording = shard.inventory.recording(state.id);
   const { quality, uptime24h, timezone } = presentRecording(state, shard);
-  const named = (group = "") => nameOf(shard.inventory.nameOf?.(group) ?? group, "not known");
+  const named = (group = "") => nameOf(groupNameIn(shard.inventory, group), "not known");
   const contact = contactLine(shard.inventory.shop?.(state.locationId)?.contacts ?? []);
   const seen = state.lastSeenAt;
   const location = nameOf(locationNameOf(state, shard), state.locationId);
@@ -161,12 +161,20 @@ function facts({ state, shard, zones }: RecordingDetails, { moment }: PageData):
     ["Organisation", html`<bdi>${named(recording?.organisation)}</bdi>`],
     ["Schedule", scheduleOf(recording?.useUploadingSchedule)],
     ["Time zone", nameOf(timezone, "UTC")],
-    ["Id", html`<bdi>${nameOf(state.id, "", 256)}</bdi>`],
   ];
-  const unknown = html`<span class="soft">not known</span>`;
-  const written = rows.map(([term, value]) => html`<dt>${term}</dt><dd>${value === "" ? unknown : value}</dd>`);
-  return html`<dl>${written}</dl>`;
+  const ids: [string, string | undefined][] = [
+    ["Id", state.id],
+    ["Id of the location", state.locationId],
+    ["Id of the camera server", recording?.cameraServer],
+    ["Id of the organisation", recording?.organisation],
+  ];
+  const written = (all: readonly (readonly [string, Markup | string])[]) =>
+    html`<dl>${all.map(([term, value]) => html`<dt>${term}</dt><dd>${value === "" ? UNKNOWN : value}</dd>`)}</dl>`;
+  const details = ids.map(([term, id = ""]) => [term, id && html`<bdi>${nameOf(id, "", 256)}</bdi>`] as const);
+  return html`${written(rows)}<details id="ids"><summary>Details</summary>${written(details)}</details>`;
 }
+
+const UNKNOWN = html`<span class="soft">not known</span>`;
 
 function scheduleOf(useUploadingSchedule: boolean | undefined): string {
   if (useUploadingSchedule === undefined) return "";

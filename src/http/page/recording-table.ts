@@ -9,7 +9,7 @@ import { type Listing, listingOf } from "../paging.ts";
 import { type HomeQuery, type Root, recordingLink } from "./links.ts";
 import { firstOf, type ListingColumn, tableOf } from "./listing.ts";
 import { badge } from "./summary.ts";
-import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
+import { agoAt, knownZone, type Moment, sinceAt, timeAt } from "./when.ts";
 
 /** The worst first, then by location and name. */
 export function recordingSortKey(state: RecordingState, fleet: FleetSnapshot): string {
@@ -86,10 +86,10 @@ export function recordingListing(
 export function sinceText(state: RecordingState, status: string, timezone: string, moment: Moment): Markup {
   if (status === "unknown") {
     if (state.status === undefined) return html`no good reading yet`;
-    const at = timeAt(state.readAt, timezone, moment);
-    return html`was ${state.status} at ${at} (${agoAt(state.readAt, moment)})`;
+    const ago = `${span(state.readAt, moment.now)} ago`;
+    return html`was ${state.status} at ${timeAt(state.readAt, timezone, moment, false, ago)}`;
   }
-  return html`since ${timeAt(state.since, timezone, moment)} (${span(state.since, moment.now)})`;
+  return html`since ${sinceAt(state.since, timezone, moment)}`;
 }
 
 /** `Ground › Service › Tills, Ground › Fashion › Shoes and 3 more`. */

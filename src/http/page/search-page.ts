@@ -1,7 +1,7 @@
 /** `GET /?q=`: recordings, locations, camera servers and incidents with the words in their names. */
 import { findIncident, incidentsOf, isIncidentId } from "../../alerting/incident.ts";
 import { alertsByLocation, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
-import type { DirectoryLookup } from "../../health/directory.ts";
+import { type DirectoryLookup, groupNameIn } from "../../health/directory.ts";
 import type { Recording } from "../../health/recording.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -101,7 +101,7 @@ function serverSection(servers: ReadonlyMap<string, number>, inventory: Director
   if (servers.size === 0) return nothing;
   const sorted = [...servers].sort(([, a], [, b]) => b - a).slice(0, MOST_LISTED);
   const rows = sorted.map(([name, recordings]) => [
-    html`<a href="${homeLink(ROOT, { q: name.slice(0, 256) })}"><bdi>${nameOf(inventory.nameOf?.(name) || name, "")}</bdi></a>`,
+    html`<a href="${homeLink(ROOT, { q: name.slice(0, 256) })}"><bdi>${nameOf(groupNameIn(inventory, name), "")}</bdi></a>`,
     html`${count(recordings)}`,
   ]);
   const table = tableOf("Camera servers", [["Camera server"], ["Recordings", "recordings", "n"]], rows);

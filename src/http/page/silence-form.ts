@@ -1,5 +1,6 @@
 /** `GET /silences/new`: a silence before it is set, with a preview of the alerts it matches. */
 import type { z } from "zod";
+import { matchersInWords } from "../../alerting/incident-words.ts";
 import type { Matcher } from "../../alerting/matcher.ts";
 import { equalMatchers } from "../../alerting/prepared-silence.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -11,15 +12,8 @@ import { alertTable } from "./alert-table.ts";
 import { type FieldProblem, inputField } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type LinkParameters, signInLink, silenceFormLink } from "./links.ts";
-import { type PageData, unreachableNotice } from "./page-data.ts";
-import {
-  matchersInWords,
-  nextMorning,
-  type Preview,
-  type PreviewQuery,
-  type SilenceSpan,
-  zoneOf,
-} from "./silence-request.ts";
+import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
+import { nextMorning, type Preview, type PreviewQuery, type SilenceSpan, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 
 const ROOT = "../";
@@ -108,7 +102,7 @@ function previewSection(
   const table = alertTable(alerts.items, data, { root: ROOT, caption: "Alerts it would suppress" });
   return html`<section aria-labelledby="preview"><h2 id="preview">Preview</h2>
 ${warnings.map((warning) => html`<p class="caution warning" role="alert">${warning}</p>`)}
-<p class="code"><bdi>${cut(matchersInWords(parsed, data.fleet.inventory), 600)}</bdi></p>
+<p class="code"><bdi>${cut(matchersInWords(parsed, namesIn(data)), 600)}</bdi></p>
 <p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(data.alerts.length)} active now;
 its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
 ${alerts.total === 0 ? nothing : table}

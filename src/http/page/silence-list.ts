@@ -1,5 +1,6 @@
 /** `GET /?show=silences`: silences with their author, time and reason. */
 import { isUndoable } from "../../alerting/acknowledgement.ts";
+import { matchersInWords } from "../../alerting/incident-words.ts";
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { type Silence, type SilenceState, silenceState, silenceStates } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -13,8 +14,8 @@ import { listingOf } from "../paging.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, silenceFormLink } from "./links.ts";
 import { pager } from "./listing.ts";
-import { type PageData, unreachableNotice } from "./page-data.ts";
-import { LONGEST_MS, matchersInWords, nextMorning, zoneOf } from "./silence-request.ts";
+import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
+import { LONGEST_MS, nextMorning, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
@@ -73,15 +74,17 @@ function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppres
   const state = silenceState(silence, data.moment.now);
   const zone = zoneOf(silence.matchers, data.fleet.inventory);
   const suppressed = suppressions === 0 ? "no alert now" : counted(suppressions, "alert");
+  const about = matchersInWords(silence.matchers, namesIn(data));
   const comment = html`<p><q><bdi>${cut(silence.comment, 300)}</bdi></q></p>`;
   return html`<li class="card ${state === "active" ? "info" : "unknown"} ${state}" id="silence-${silence.id}">
-<p class="code"><bdi>${cut(matchersInWords(silence.matchers, data.fleet.inventory), 300)}</bdi></p>
+<h3><bdi>${cut(about, 300)}</bdi></h3>
 <p><strong>${STATES[state]}</strong> ${whenOf(silence, state, zone, data)}
 ${state === "active" ? html` · suppresses ${suppressed}` : nothing}</p>${silence.comment === "" ? nothing : comment}
 <p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>,
 set ${timeAt(silence.updatedAt, zone, data.moment)}</p>
-${buttons(silence, matchersOf(silence), data, visitor, longer(silence, zone, data))}
-${state === "expired" ? silenceAgain(silence) : nothing}</li>`;
+${buttons(silence, about, data, visitor, longer(silence, zone, data))}
+${state === "expired" ? silenceAgain(silence) : nothing}
+${about === matchersOf(silence) ? nothing : html`<details><summary>Details</summary><code>${cut(matchersOf(silence), 300)}</code></details>`}</li>`;
 }
 
 /** One that cannot be shown can be expired all the same, and takes no other with it. */
@@ -97,7 +100,7 @@ const STATES: Readonly<Record<SilenceState, string>> = { active: "Active", pendi
 function whenOf({ startsAt, endsAt }: Silence, state: SilenceState, zone: string, { moment }: PageData): Markup {
   if (state === "expired") return html`since ${timeAt(endsAt, zone, moment)}`;
   if (state === "pending") return html`from ${timeAt(startsAt, zone, moment)} until ${timeAt(endsAt, zone, moment)}`;
-  return html`until ${timeAt(endsAt, zone, moment)} (${span(moment.now, endsAt)} left)`;
+  return html`until ${timeAt(endsAt, zone, moment, false, `${span(moment.now, endsAt)} left`)}`;
 }
 
 function matchersOf({ matchers }: Silence): string {

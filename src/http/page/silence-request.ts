@@ -1,6 +1,6 @@
 /** The fields of the form for a silence, and a preview of what it would suppress. */
 import { z } from "zod";
-import { formatMatcher, type Matcher, matchesAll, parseMatchers } from "../../alerting/matcher.ts";
+import { type Matcher, matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import { alertSortKey } from "../../alerting/overview.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
@@ -119,22 +119,6 @@ export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
   const around = recording && inventory.location(recording.locationId);
   return knownZone(recording?.timezone, location?.timezone, around?.timezone);
 }
-
-/** `recording_id="0a1b" (Till 3)`: matchers with the names of the ids in them. */
-export function matchersInWords(all: readonly Matcher[], inventory: Inventory): string {
-  const words = all.map((matcher) => {
-    const { name, operator, value } = matcher;
-    const [of] =
-      operator !== "=" ? [] : [own(nameByLabel, name)?.(value, inventory)].filter((one) => one && one !== value);
-    return `${formatMatcher(matcher)}${of ? ` (${nameOf(of, "")})` : ""}`;
-  });
-  return words.join(", ");
-}
-
-const nameByLabel: Readonly<Record<string, (id: string, inventory: Inventory) => string | undefined>> = {
-  recording_id: (id, inventory) => inventory.recording(id)?.name,
-  location_id: (id, inventory) => inventory.location(id)?.name,
-};
 
 export interface Preview {
   /** The firing alerts it matches. */

@@ -11,9 +11,14 @@ export type Moment = { readonly now: Instant; readonly times: Times };
 /** Times of what lasted for less, in ms, have seconds. */
 export const BRIEF_MS = 120_000;
 
-/** `14:05 GMT` in the zone; `14:05:10 GMT` with seconds. */
-export function timeAt(at: Instant, timezone: string, { times }: Moment, seconds = false): Markup {
-  return written(at, times.at(at, timezone, seconds));
+/** `14:05 GMT` in the zone; `14:05:10 GMT` with seconds; `14:05 GMT (12 m)` with more in its brackets. */
+export function timeAt(at: Instant, timezone: string, { times }: Moment, seconds = false, more = ""): Markup {
+  return written(at, times.at(at, timezone, seconds, more));
+}
+
+/** `14:05 GMT (12 m)`. */
+export function sinceAt(at: Instant, timezone: string, moment: Moment, seconds = false): Markup {
+  return timeAt(at, timezone, moment, seconds, span(at, moment.now));
 }
 
 /** `12 s ago`; nothing where it is not known. */

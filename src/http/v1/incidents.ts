@@ -4,7 +4,8 @@ import { latestOf } from "../../alerting/acknowledgement.ts";
 import { sizeOfIncident } from "../../alerting/incident.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import { visitsOf } from "../../alerting/uncounted.ts";
-import { DAY_MS } from "../../lib/clock.ts";
+import { DAY_MS, type Instant } from "../../lib/clock.ts";
+import { timesSeenAt } from "../../lib/when.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import { acknowledgementsIn, incidentListing, incidentZone, type KnownIncident, readIncident } from "../incidents.ts";
 import { inTime, namesIn, type PageData, readPageData } from "../page/page-data.ts";
@@ -78,8 +79,9 @@ export const getIncident = operation({
   async handle(deps, { param: id }) {
     const data = await readPageData(deps);
     const { incident: found, lines } = await readIncident(id, data.moment.now, deps);
-    const names = namesIn(data);
-    return { ...incidentRows([found], data)[0], decisions: lines.map((line) => decisionRow(line, names)) };
+    const times = timesSeenAt(data.moment.now, deps.config().display?.timezone);
+    const at = (instant: Instant) => times.at(instant, incidentZone(found, data));
+    return { ...incidentRows([found], data)[0], decisions: lines.map((line) => decisionRow(line, namesIn(data), at)) };
   },
 });
 

@@ -73,7 +73,7 @@ export function placesIn(
   for (const location of wanted)
     for (const status of recordingStatuses) if (hasStatus(query, status)) counts[status] += location.counts[status];
   const active = [...suppressed.values()];
-  const wider = isWhole(query) ? active.filter(({ alert }) => alert.labels.recording_id === undefined) : [];
+  const wider = active.filter(({ alert }) => query.status.length === 0 && alert.labels.recording_id === undefined);
   const rowOf = createPlaceRow(wider, handledAmong(active), query);
   const shards = rankedShards({ fleet, wanted, active }, query).map(([shard, rank]) => ({
     key: `1${key(rank)}${String(shard).padStart(8, "0")}`,
@@ -88,7 +88,7 @@ export function placesIn(
   }));
   const elsewhere = wider.filter(({ alert: { labels } }) => {
     const location = fleet.locations.get(labels.location_id ?? "");
-    return !location || totalOf(location.counts) === 0;
+    return isWhole(query) && (!location || totalOf(location.counts) === 0);
   });
   return { counts, parts: [aloneIn(elsewhere), ...shards.sort((a, b) => (a.key < b.key ? -1 : 1))] };
 }

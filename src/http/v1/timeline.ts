@@ -7,6 +7,8 @@ import { groupSubjects } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
 import { serviceSubject } from "../../health/service-evaluator.ts";
 import type { Inventory } from "../../health/shard-state.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { timesSeenAt } from "../../lib/when.ts";
 import { HttpError } from "../errors.ts";
 import { namesIn } from "../page/page-data.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
@@ -27,7 +29,9 @@ export const ApiDecision = z
     integration: z.string().nullable(),
     reason: z.string().describe("Its name, for scripts; there may be new ones."),
     detail: z.string().nullable(),
-    text: z.string().describe("The same in words."),
+    until: timeSchema.nullable().describe("When what it says ends."),
+    eta: timeSchema.nullable(),
+    text: z.string().describe("The same in words, with times in `display.timezone`, else at the location."),
   })
   .readonly();
 
@@ -61,12 +65,10 @@ export const getTimeline = operation({
     const recordingId = isLocation ? undefined : id;
     const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), recordingId, locationId);
     const { items, nextCursor } = pageOf(lines, query);
-    return {
-      ...namesOf(id, locationId, inventory),
-      counts,
-      items: items.map((line) => decisionRow(line, namesIn({ fleet }))),
-      nextCursor,
-    };
+    const names = namesOf(id, locationId, inventory);
+    const times = timesSeenAt(fleet.now, deps.config().display?.timezone);
+    const at = (instant: Instant) => times.at(instant, names.timezone);
+    return { ...names, counts, items: items.map((line) => decisionRow(line, namesIn({ fleet }), at)), nextCursor };
   },
 });
 
@@ -102,8 +104,13 @@ function pageOf(lines: readonly LogLine[], query: PageQuery) {
 }
 
 /** A line of the decision log as the API has it. */
-export function decisionRow(line: LogLine, names: IncidentNames): z.infer<typeof ApiDecision> {
+export function decisionRow(
+  line: LogLine,
+  names: IncidentNames,
+  written: (instant: Instant) => string,
+): z.infer<typeof ApiDecision> {
   const { subject, at, ruleId: rule = null, integration = null, reason, detail = null } = line;
   const about = { ...subject, name: subjectName(subject, names) };
-  return { at: isoTime(at), about, rule, integration, reason, detail, text: sentenceOf(line) };
+  const ends = { until: isoTime(line.until), eta: isoTime(line.eta) };
+  return { at: isoTime(at), about, rule, integration, reason, detail, ...ends, text: sentenceOf(line, written) };
 }

@@ -1,5 +1,6 @@
 /** The silences of Alertmanager's API v2 (its api/v2/openapi.yaml: `postableSilence`, `gettableSilence`). */
 import { z } from "zod";
+import { type IncidentNames, matchersInWords } from "../../alerting/incident-words.ts";
 import {
   createMatcher,
   formatMatcher,
@@ -70,7 +71,12 @@ export const SilencesQuery = z.object({
 });
 
 /** Active silences by their end, pending ones by their start, then expired ones, the latest first. */
-export function gettableSilences(silences: readonly Silence[], query: z.infer<typeof SilencesQuery>, now: Instant) {
+export function gettableSilences(
+  silences: readonly Silence[],
+  query: z.infer<typeof SilencesQuery>,
+  now: Instant,
+  names: IncidentNames,
+) {
   const rank = (silence: Silence) => silenceStates.indexOf(silenceState(silence, now));
   const within = (silence: Silence) => {
     const state = silenceState(silence, now);
@@ -79,7 +85,7 @@ export function gettableSilences(silences: readonly Silence[], query: z.infer<ty
   return silences
     .filter((silence) => query[silenceState(silence, now)] && hasAll(silence, query.filter))
     .sort((a, b) => rank(a) - rank(b) || within(a) - within(b) || (a.id < b.id ? -1 : 1))
-    .map((silence) => gettableSilence(silence, now));
+    .map((silence) => gettableSilence(silence, now, names));
 }
 
 function hasAll({ matchers }: Silence, wanted: readonly string[]): boolean {
@@ -87,7 +93,8 @@ function hasAll({ matchers }: Silence, wanted: readonly string[]): boolean {
   return wanted.every((one) => own.includes(one));
 }
 
-export function gettableSilence(silence: Silence, now: Instant) {
+/** As Alertmanager has it, and in words what it is about. */
+export function gettableSilence(silence: Silence, now: Instant, names: IncidentNames) {
   const { id, matchers, createdBy, comment, annotations } = silence;
   return {
     id,
@@ -99,5 +106,6 @@ export function gettableSilence(silence: Silence, now: Instant) {
     createdBy,
     comment,
     annotations,
+    about: matchersInWords(matchers, names),
   };
 }

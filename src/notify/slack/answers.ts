@@ -15,7 +15,7 @@ export function whyText(
   lines: readonly LogLine[],
   times: Times,
 ): string {
-  const rows = foldDecisions(lines).map(({ subject, steps, ruleId }) => {
+  const rows = foldDecisions(lines, (at) => times.at(at, timezone)).map(({ subject, steps, ruleId }) => {
     const text = steps
       .map(({ at, words }) => `${times.at(at, timezone)} ${words.replace(`${ruleId}: `, "")}`)
       .join(" → ");

@@ -180,7 +180,7 @@ test("after its end the page says how and when, and what it cost", async () => {
     expect.arrayContaining([
       "Recovered 11:59:00 UTC, lasted 30 s; began 11:58:30 UTC RecordingOffline",
       "About 45 visits uncounted (30–60), about 86 GBP",
-      "RecordingOffline: fires → Slack → 11:59:00 UTC recovered",
+      "RecordingOffline: fires → Slack (ops) → 11:59:00 UTC recovered",
       "1 other time in the last 30 days",
     ]),
   );

@@ -27,9 +27,9 @@ const lineAfter = (shown: string[], line: string) => shown[shown.indexOf(line) +
 describe("a recording", () => {
   test.each([
     [undefined, "", "since 12:48 CET (12 m)"],
-    [undefined, "lang=en; timezone=America/New_York", "since 06:48 EST (12:48 CET) (12 m)"],
+    [undefined, "lang=en; timezone=America/New_York", "since 06:48 EST (12:48 CET; 12 m)"],
     [undefined, "timezone=Mars/Olympus", "since 12:48 CET (12 m)"],
-    ["Europe/London", "timezone=America/New_York", "since 11:48 GMT (12:48 CET) (12 m)"],
+    ["Europe/London", "timezone=America/New_York", "since 11:48 GMT (12:48 CET; 12 m)"],
   ])("has its times in the zone %s, and the browser that says %j: %s", async (timezone, cookie, since) => {
     const { recording, location } = smallFleet.inventory;
     const moved = (id: string) => {
@@ -117,7 +117,7 @@ describe("a recording", () => {
         line(8, "ops/email/0/a@b.c", "notified"),
         line(3, "ops/slack/0", "reminded"),
       ],
-      "Notified ops/slack/0 at 11:57 GMT, ops/email/0/a@b.c at 11:52 GMT.",
+      "Notified Slack (ops) at 11:57 GMT, a@b.c (ops) at 11:52 GMT.",
     ],
   ])("says who was notified of its alert: %#", async (lines, expected) => {
     const { shown } = await pageOf(TILL, { alerts: active(dark), timeline: async () => lines });
