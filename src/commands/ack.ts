@@ -7,7 +7,7 @@ import { counted } from "../lib/format.ts";
 import { MOMENT_EXAMPLES, parseEta } from "../lib/moment.ts";
 import { stripControls } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import { type ListedAlert, readActiveAlerts } from "./cli/active-alerts.ts";
+import { groupText, type ListedAlert, readActiveAlerts } from "./cli/active-alerts.ts";
 import { type CommandIo, durationParser, listRows, print, unknownMessage, type Written } from "./cli/command.ts";
 import {
   asksDaemon,
@@ -171,7 +171,7 @@ function namesIn(alerts: readonly ListedAlert[]) {
   return [...new Map(rows.map((row) => [row.id, row])).values()];
 }
 
-function titleOf({ labels, status: { outage } }: ListedAlert): string {
-  const { alertname = "", recording, location, camera_server_name: server } = labels;
-  return [alertname, recording, location, outage && (server ?? outage.value)].filter((part) => !!part).join(" · ");
+function titleOf(alert: ListedAlert): string {
+  const { alertname, recording, location } = alert.labels;
+  return [alertname, recording, location, groupText(alert)].filter((part) => !!part).join(" · ");
 }

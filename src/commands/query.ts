@@ -4,15 +4,25 @@ import { directoryNow } from "../app/read-directory.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
-import { counted, isoMinute, percent, zonePath } from "../lib/format.ts";
+import { counted, percent, zonePath } from "../lib/format.ts";
 import { silentLogger } from "../lib/log.ts";
+import { timesSeenAt } from "../lib/when.ts";
 import { type Ask, type QueryOptions, type QueryRoute, queryRoutes, toAsk } from "../query/ask.ts";
 import type { QueryCell } from "../query/columns.ts";
 import { type QueryAnswer, runQuery } from "../query/query.ts";
 import { serviceDirectory } from "../query/service-directory.ts";
 import { createService } from "../service/service.ts";
 import { withRetries } from "./backtest/history.ts";
-import { type CommandIo, configOption, gather, outputOption, print, withExample } from "./cli/command.ts";
+import {
+  type CommandIo,
+  configOption,
+  gather,
+  outputOption,
+  print,
+  type Written,
+  withExample,
+  zoneOf,
+} from "./cli/command.ts";
 import { createProgress } from "./cli/progress.ts";
 import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
@@ -46,11 +56,14 @@ export function queryCommand(io: CommandIo, clock: Clock = systemClock): Command
   withExample(command.addOption(outputOption("table", "csv")).addOption(configOption()), example);
   return command.action(async (route: QueryRoute, { output, config, ...asked }: Options) => {
     const ask = toAsk(route, asked, clock.now());
-    printAnswer(io, output, route, await askService(ask, config, io, clock));
+    const { answer, zone = zoneOf(io) } = await askService(ask, config, io, clock);
+    const times = timesSeenAt(clock.now(), asked.timezone ?? zone);
+    printAnswer(io, output, route, answer, (at) => times.at(at, "UTC"));
   });
 }
 
-async function askService(ask: Ask, file: string | undefined, io: CommandIo, clock: Clock): Promise<QueryAnswer> {
+/** The figures, and the configured zone of the reader. */
+async function askService(ask: Ask, file: string | undefined, io: CommandIo, clock: Clock) {
   const config = await loadConfig(configFile(file, io.env), io.env);
   const service = createService({ config: config.service, log: silentLogger, clock });
   const { signal } = io;
@@ -61,14 +74,8 @@ async function askService(ask: Ask, file: string | undefined, io: CommandIo, clo
     const directory = serviceDirectory({ ...deps, attempt }, deps.now);
     const shops = config.directory && (await directoryNow(config.directory));
     const labelsOf = ({ id, name }: { id: string; name: string }) => shops?.rowOf(id, name)?.labels;
-    return await runQuery(ask, {
-      ...deps,
-      attempt,
-      directory,
-      labelsOf,
-      mostRows: MOST_ROWS,
-      onProgress: (n) => bar?.update(n),
-    });
+    const how = { attempt, directory, labelsOf, mostRows: MOST_ROWS, onProgress: (n: number) => bar?.update(n) };
+    return { answer: await runQuery(ask, { ...deps, ...how }), zone: config.display.timezone };
   } catch (thrown) {
     signal.throwIfAborted();
     throw thrown;
@@ -78,7 +85,13 @@ async function askService(ask: Ask, file: string | undefined, io: CommandIo, clo
   }
 }
 
-function printAnswer(io: CommandIo, output: Options["output"], route: QueryRoute, answer: QueryAnswer): void {
+function printAnswer(
+  io: CommandIo,
+  output: Options["output"],
+  route: QueryRoute,
+  answer: QueryAnswer,
+  at: Written,
+): void {
   const { columns, items: rows, units, dropped } = answer;
   if (dropped > 0) io.stderr.write(`lenswatch: rows that could not be read are missing: ${dropped}\n`);
   if (output === "csv") {
@@ -90,7 +103,7 @@ function printAnswer(io: CommandIo, output: Options["output"], route: QueryRoute
   const table = shown.map(
     (name): TableColumn<QueryAnswer["items"][number]> => ({
       head: headOf(name),
-      cell: (row) => tableCell(name, row[name] ?? null, units[name]),
+      cell: (row) => tableCell(name, row[name] ?? null, at, units[name]),
       ...(rows.some((row) => typeof row[name] === "number") ? { align: "right" as const } : {}),
       wraps: NAMES.has(name),
       canDrop: name.toLowerCase().includes("segment"),
@@ -118,14 +131,12 @@ function headOf(name: string): string {
 
 const RATIO = /Rate$|Uptime|^pc|Quality$/;
 
-function tableCell(name: string, value: QueryCell, unit = ""): string {
+function tableCell(name: string, value: QueryCell, at: Written, unit = ""): string {
   if (value === null) return "";
   if (typeof value === "number" && RATIO.test(name)) return percent(value);
   if (typeof value === "number") return `${Math.round(value * 10) / 10}${unit === "seconds" ? " s" : ""}`;
   if (name === "zone") return zonePath(String(value));
-  return typeof value === "string" && (name === "lastSeen" || name === "hour")
-    ? isoMinute(Date.parse(value))
-    : String(value);
+  return typeof value === "string" && (name === "lastSeen" || name === "hour") ? at(Date.parse(value)) : String(value);
 }
 
 const csvCell = (value: QueryCell | undefined) => (typeof value === "boolean" ? String(value) : (value ?? undefined));

@@ -130,10 +130,10 @@ function boardText({ headline, tone, incidents }: Overview): string {
 /** `Leeds · 3 offline · LocationOffline for 3 m`; of an alert about no location, `ServiceUnreachable for 3 m`. */
 function headingOf({ location, recordings, alerts }: PlaceRow, now: Instant, at: Written): string {
   const named = alerts.map(({ outage, ...alert }) => {
-    const { label, value, offline, locations } = outage ?? {};
+    const { label, name = "", offline, locations } = outage ?? {};
     const where = locations ? ` at ${counted(locations, "location")}` : "";
     const group =
-      label && `${capital(groupNouns[label])} ${nameOf(value ?? "", "", 100)} · ${count(offline ?? 0)} offline${where}`;
+      label && `${capital(groupNouns[label])} ${nameOf(name, "", 100)} · ${count(offline ?? 0)} offline${where}`;
     return [group, `${alertText(alert, at)} for ${ageText(alert.since, now)}`].filter(Boolean).join(" · ");
   });
   return [...(location === null ? [] : [location, countsText(recordings)]), ...named].join(" · ");

@@ -11,17 +11,18 @@ import { timesSeenAt } from "../lib/when.ts";
 type WhatIf = z.infer<typeof ApiWhatIf>;
 type Item = WhatIf["items"][number];
 
-/** A message a line, the earliest first; then what is never sent. */
+/** A message a line, the earliest first; then what is never sent. `isNow`: the state of what is not online. */
 export function whatIfText(
   name: string,
   { now, timezone, recordings, readWithinSeconds, items }: WhatIf,
-  zone: string,
+  { zone, isNow }: { readonly zone: string; readonly isNow: string | undefined },
 ): string {
   const times = timesSeenAt(Date.parse(now), zone);
   const at = (instant: Instant) => times.at(instant, timezone, true);
   const [sent, never] = [items.filter(({ at }) => at !== null), items.filter(({ at }) => at === null)];
   const within = `All of it up to ${humanDuration(readWithinSeconds * 1_000)} later, at the next reading; a recording outside its schedule fires later.`;
   const lines = [
+    ...(isNow === undefined ? [] : [`Not all of it is online: ${isNow}. This is of an outage that begins now.`]),
     `If ${name} (${counted(recordings, "recording")}) went offline now, ${at(Date.parse(now))}:`,
     "",
     ...sent.map((item) => `  ${at(Date.parse(item.at ?? now))}  ${messageText(item, at)}`),

@@ -46,7 +46,7 @@ export function explainedText(explained: Explained): string {
   const own = recordings ? "location" : isGroup ? "group" : "recording";
   const lines = decisionLines(items, explained, timezone, (about) => aboutText(about, own));
   const body = items.length === 0 ? ["", recordings ? NO_DECISIONS.location : NO_DECISIONS.recording] : lines;
-  const state = recordings ? [standingText(recordings)] : isGroup ? [] : [stateText(row, explained)];
+  const state = isGroup ? [] : [standing(explained)];
   return `${[head, ...state, ...countsLines(explained), ...visitsLines(explained), ...body].map(stripControls).join("\n")}\n`;
 }
 
@@ -97,8 +97,13 @@ export function incidentText(incident: IncidentTimeline, asked: Asked): string {
   return `${[...head.filter(Boolean), ...lines].map(stripControls).join("\n")}\n`;
 }
 
-/** `offline since 11:00 GMT (1 h)`. */
-function stateText(row: Explained["row"], { now, zone, timeline }: Explained): string {
+type Standing = Pick<Explained, "row" | "recordings" | "now" | "zone"> & {
+  readonly timeline: Pick<Timeline, "timezone">;
+};
+
+/** `offline since 11:00 GMT (1 h)`; of a location, `1 offline, 3 online of 4 recordings`. */
+export function standing({ row, recordings, now, zone, timeline }: Standing): string {
+  if (recordings) return standingText(recordings);
   if (!row) return "not in the fleet";
   const at = row.since === null ? undefined : Date.parse(row.since);
   const times = timesSeenAt(now, zone);

@@ -1,6 +1,7 @@
 /** `why SUBJECT`: the decision log of a recording, a location or a group. */
 import { Command } from "commander";
 import { groupLabels } from "../health/alert.ts";
+import { worstFirst } from "../health/recording.ts";
 import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiTimeline } from "../http/v1/timeline.ts";
 import { ApiWhatIf } from "../http/v1/what-if.ts";
@@ -9,9 +10,9 @@ import { stripControls } from "../lib/text.ts";
 import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, fail, type PastIn, pastOption, print } from "./cli/command.ts";
 import { asksDaemon, type Daemon, type DaemonOptions, readerZone, withDaemon } from "./cli/daemon.ts";
-import { findNamed, incidentNamed, nothingNamed, orNothing, titleOf } from "./cli/named.ts";
+import { findNamed, incidentNamed, type Named, nothingNamed, orNothing, titleOf } from "./cli/named.ts";
 import { whatIfText } from "./what-if-text.ts";
-import { explainedText, incidentText, type Timeline } from "./why-text.ts";
+import { explainedText, incidentText, standing, type Timeline } from "./why-text.ts";
 
 type WhyOptions = DaemonOptions & {
   readonly since?: PastIn;
@@ -53,7 +54,8 @@ async function explain(
     if (!found && !GROUP.test(wanted)) return fail(io, 1, await nothingNamed(daemon, wanted));
     const path = `/api/v1/recordings/${encodeURIComponent(id)}/what-if`;
     const answer = await daemon.get(path, {}, asRead(ApiWhatIf));
-    return print(io, output, answer, () => whatIfText(found ? titleOf(found) : wanted, answer, zone));
+    const isNow = isOnline(found) ? undefined : standing({ ...found, now, zone, timeline: answer });
+    return print(io, output, answer, () => whatIfText(found ? titleOf(found) : wanted, answer, { zone, isNow }));
   }
   const from = new Date(since?.(zone).start ?? now - DAY_MS).toISOString();
   const timeline = await read(daemon, id, from);
@@ -69,6 +71,12 @@ async function explain(
   print(io, output, { ...timeline, uncounted }, () =>
     explainedText({ timeline, row, recordings, uncounted, all, now, zone }),
   );
+}
+
+/** True of what has no status of its own, as a camera server. */
+function isOnline({ row, recordings }: Partial<Named> = {}): boolean {
+  const worst = row?.status ?? worstFirst.find((status) => (recordings?.[status] ?? 0) > 0);
+  return worst === undefined || worst === "online";
 }
 
 async function read(daemon: Daemon, id: string, since: string): Promise<Timeline | undefined> {

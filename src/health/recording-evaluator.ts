@@ -4,7 +4,7 @@ import { isoMinute } from "../lib/format.ts";
 import type { AlertFacts, GeneratedAnnotation, Labels } from "./alert.ts";
 import { EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import { countsEndReason } from "./counts.ts";
-import { describedBy, namesFor } from "./directory.ts";
+import { describedBy, groupNameIn, namesFor } from "./directory.ts";
 import type { Rule } from "./model.ts";
 import { kindOf, type RecordingContext, type Sample, watchesRecordings } from "./recording-conditions.ts";
 import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
@@ -42,7 +42,7 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
     describe(rule, startsAt) {
       const labels = alertLabels(rule, recordingLabels(id, locationId, inventory));
       const name = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
-      const seen = { name, cameraServer: labels.camera_server_name ?? labels.camera_server, startsAt, state };
+      const seen = { name, cameraServer: groupNameIn(inventory, labels.camera_server ?? ""), startsAt, state };
       const [summary, description] = watchesRecordings(rule.when)
         ? kindOf(rule.when).describe(rule.when, seen, context)
         : [name, ""];

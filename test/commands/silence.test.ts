@@ -93,10 +93,7 @@ describe("lenswatch silence add", () => {
   });
 
   test.each([
-    [
-      ["Leeds Brigate"],
-      'no recording or location has the id or name "Leeds Brigate"; similar:\n  loc-1  Leeds Briggate',
-    ],
+    [["Leeds Brigate"], 'no recording or location has the id or name "Leeds Brigate"; similar:\n  Leeds Briggate'],
     [["Entrance"], "2 recordings have that name; give an id:\n  rec-2  Entrance · Leeds Briggate\n  rec-3  Entrance"],
     [["location=Leeds Brigate"], 'has the id or name "Leeds Brigate"; did you mean "Leeds Briggate" (loc-1). --anyway'],
     [["location=~Brigate"], NOTHING],

@@ -192,7 +192,7 @@ describe("lenswatch status prints", () => {
 });
 
 test.each([
-  ["leed", ["--output", "json"], '"leed"; similar:\n  loc-1  Leeds\n'],
+  ["leed", ["--output", "json"], '"leed"; similar:\n  Leeds\n'],
   ["\u001b[2Jnowhere at all", [], '"[2Jnowhere at all"; `lenswatch status` lists them\n'],
 ])("the unknown location %j is exit code 1, never an empty list", async (location, more, said) => {
   const stderr = `lenswatch: no location has the id or name ${said}`;

@@ -146,7 +146,7 @@ describe("lenswatch why", () => {
       1,
       'no decision about "camera_server/edge 8" in that time; check its name, or give a longer --since\n',
     ],
-    [["Til 1"], 1, 'no recording or location has the id or name "Til 1"; similar:\n  rec-1  Till 1 · Leeds\n'],
+    [["Til 1"], 1, 'no recording or location has the id or name "Til 1"; similar:\n  Till 1 · Leeds\n'],
     [["I-00000"], 1, 'no recording or location has the id or name "I-00000"'],
     [["zzzzzzzz"], 1, 'no recording or location has the id or name "zzzzzzzz"; `lenswatch status` lists them\n'],
     [["../locations?x="], 1, "no recording or location has the id or name"],

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Attention, attentionOf } from "../../alerting/attention.ts";
 import { looks, severityRank, severityTone } from "../../alerting/tone.ts";
-import { groupLabels, groupNouns } from "../../health/alert.ts";
+import { groupLabels, groupName, groupNouns } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameWithin } from "../../lib/format.ts";
 import { span } from "../../lib/when.ts";
@@ -87,13 +87,19 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ListedAlert>
   { head: "FINGERPRINT", cell: ({ fingerprint }) => fingerprint.slice(0, 8) },
 ];
 
+/** `camera server edge-7`, of an alert about a group. */
+export function groupText({ labels, status: { outage } }: ListedAlert): string | undefined {
+  return outage && `${groupNouns[outage.label]} ${groupName(outage, labels)}`;
+}
+
 /** Nothing of an alert about a whole location: the labels that its recordings share are not its subject. */
-function recordingText({ labels, status: { outage } }: ListedAlert): string {
-  const { recording, recording_id: id, location, location_id: locationId, camera_server: server } = labels;
+function recordingText(alert: ListedAlert): string {
+  const { labels } = alert;
+  const { recording, recording_id: id, location, location_id: locationId, camera_server: value = "" } = labels;
   const place = location ?? locationId ?? "";
-  const group = outage && `${groupNouns[outage.label]} ${outage.value}`;
-  const shared = server && `${groupNouns.camera_server} ${server}`;
-  const wider = place === "" ? (shared ?? labels.organisation ?? labels.timezone) : undefined;
+  const group = groupText(alert);
+  const shared = value && `${groupNouns.camera_server} ${groupName({ label: "camera_server", value }, labels)}`;
+  const wider = place === "" ? shared || labels.organisation_name || labels.timezone : undefined;
   return nameWithin(recording ?? id ?? group ?? wider ?? "–", place);
 }
 

@@ -46,10 +46,10 @@ export function gather(text: string, before: readonly string[] = []): readonly s
 
 type NamedRow = Readonly<Record<"id" | "name", string>> & { readonly location?: string };
 
-/** Each row on an indented line of its own. */
-export function listRows(rows: readonly NamedRow[]): string {
+/** Each row on an indented line of its own, with its id where names do not tell them apart. */
+export function listRows(rows: readonly NamedRow[], withIds = true): string {
   const labels = rows.map(
-    ({ id, name, location }) => `${id}  ${name}${location === undefined ? "" : ` · ${location}`}`,
+    ({ id, name, location }) => `${withIds ? `${id}  ` : ""}${name}${location === undefined ? "" : ` · ${location}`}`,
   );
   return labels.map((label) => `\n  ${stripControls(label)}`).join("");
 }
@@ -64,12 +64,17 @@ export function unknownMessage(
   const hint =
     near.length === 0
       ? `; \`lenswatch ${kind === "alert" ? "status --alerts" : "status"}\` lists them`
-      : `; similar:${listRows(near)}`;
+      : `; similar:${listRows(near, new Set(near.map(({ name }) => name)).size < near.length)}`;
   return `no ${kind} has the id or name "${stripControls(wanted)}"${hint}`;
 }
 
 /** An instant in words. */
 export type Written = (instant: Instant) => string;
+
+/** The zone of the terminal. */
+export function zoneOf({ env }: Pick<CommandIo, "env">): string {
+  return env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
 
 /** `acknowledged by Ana until 15:00 GMT`, of an answer of the daemon. */
 export function ackText(

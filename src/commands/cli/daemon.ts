@@ -8,7 +8,7 @@ import { ConfigError } from "../../config/problem.ts";
 import { withTimeout } from "../../lib/abort.ts";
 import { CodedError, toError } from "../../lib/errors.ts";
 import { readProxyEnv } from "../../lib/http-client.ts";
-import { type CommandIo, configOption, outputOption, withExample } from "./command.ts";
+import { type CommandIo, configOption, outputOption, withExample, zoneOf } from "./command.ts";
 
 /** The deadline of a whole answer, its body included. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -80,9 +80,9 @@ export async function withDaemon<T>(
 }
 
 /** The IANA zone in which a person at the terminal reads and types times: the configured one, else the terminal's. */
-export async function readerZone(daemon: Daemon, { env }: Pick<CommandIo, "env">): Promise<string> {
+export async function readerZone(daemon: Daemon, io: Pick<CommandIo, "env">): Promise<string> {
   const { timezone } = await daemon.get("/api/v1/overview", { limit: "1" }, Shown);
-  return timezone ?? (env.TZ || Intl.DateTimeFormat().resolvedOptions().timeZone);
+  return timezone ?? zoneOf(io);
 }
 
 const Shown = z.object({ timezone: z.string().nullable() });

@@ -3,7 +3,7 @@ import { findIncident, incidentsOf, isIncidentId } from "../../alerting/incident
 import { alertsByLocation, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
 import { type DirectoryLookup, groupNameIn } from "../../health/directory.ts";
 import type { Recording } from "../../health/recording.ts";
-import { count, counted, nameOf } from "../../lib/format.ts";
+import { briefId, count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
 import { eachRow } from "../../lib/yield.ts";
@@ -74,7 +74,7 @@ export function* searchPage(
     refresh: "never",
     sought: q,
     path: link(undefined).slice(ROOT.length),
-    body: html`<h1>Found: <bdi>${q}</bdi></h1>${unreachableNotice(data)}${cursor === undefined ? others : nothing}
+    body: html`<h1>Found: <bdi>${briefId(q)}</bdi></h1>${unreachableNotice(data)}${cursor === undefined ? others : nothing}
 ${section("recordings", counted(recordings.total, "recording"), list)}${cursor === undefined ? ended.found : nothing}`,
   };
 }

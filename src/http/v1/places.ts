@@ -4,7 +4,7 @@ import { attentionTo } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { occurring } from "../../alerting/overview.ts";
 import { severityRank } from "../../alerting/tone.ts";
-import { groupLabels, groupOfSubject } from "../../health/alert.ts";
+import { groupLabels, groupName, groupOfSubject } from "../../health/alert.ts";
 import { type RecordingStatus, recordingStatuses, worstFirst } from "../../health/recording.ts";
 import type { LocationOverview } from "../../health/shard-overview.ts";
 import { type FleetSnapshot, type RecordingState, statusOf } from "../../health/shard-state.ts";
@@ -23,6 +23,7 @@ const Outage = z
   .strictObject({
     label: z.enum(groupLabels),
     value: z.string(),
+    name: z.string().describe("Its name in the directory, else its id in brief."),
     offline: z.int().min(0),
     locations: z.int().min(0).nullable(),
   })
@@ -199,9 +200,9 @@ function placeAlert(active: ActiveAlert): ApiPlace["alerts"][number] {
 }
 
 /** The outage of recordings that share a label: which one, how many are offline, and at how many locations. */
-function outageOf({ subject, facts: { offline, locations } }: ActiveAlert["alert"]) {
+function outageOf({ subject, labels, facts: { offline, locations } }: ActiveAlert["alert"]) {
   const group = groupOfSubject(subject);
   return group && offline !== undefined
-    ? { label: group.label, value: group.value, offline, locations: locations ?? null }
+    ? { ...group, name: groupName(group, labels), offline, locations: locations ?? null }
     : null;
 }
