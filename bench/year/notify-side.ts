@@ -90,6 +90,7 @@ export async function createNotifySide({ redis, clock, config, sent, ...deps }: 
     clock,
     log: silentLogger,
     groups: store.groups,
+    conversations: store.conversations,
     senders: new Map(senders.map((sender) => [sender.integration.id, sender])),
     externalUrl: undefined,
     stormMs: config.watch.statusIntervalMs,

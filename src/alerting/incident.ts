@@ -5,9 +5,11 @@
 import { createHash } from "node:crypto";
 import {
   type Alert,
+  type EndReason,
   type GroupLabel,
   groupLabels,
   groupOfSubject,
+  isBack,
   type ProblemKind,
   type Subject,
 } from "../health/alert.ts";
@@ -24,17 +26,26 @@ export interface Episode {
   readonly locationId?: string | undefined;
   /** The values of the labels that recordings of several locations share. */
   readonly groups?: Readonly<Partial<Record<GroupLabel, string | undefined>>> | undefined;
-  /** The recordings offline of a location or a group, the most that were. */
+  /** The recordings offline of a location or a group; of one that ended, the most that were. */
   readonly offline?: number | undefined;
   readonly startsAt: Instant;
   /** Undefined while it fires. */
   readonly endsAt?: Instant | undefined;
 }
 
+/** An episode as it ended. */
+export interface EndedEpisode extends Episode {
+  readonly endReason: EndReason | undefined;
+  /** It recovered, and some of its recordings are offline, or not known to be online. */
+  readonly isPartial?: true | undefined;
+}
+
 /** A stored alert as incidents see it. */
-export function episodeOf({ id, subject, labels, facts, startsAt, endsAt }: Alert): Episode {
+export function episodeOf(alert: Alert): EndedEpisode {
+  const { id, subject, labels, facts, startsAt, endsAt, endReason } = alert;
   const groups = { camera_server: labels.camera_server, organisation: labels.organisation };
-  const { problem, offline } = facts;
+  const { problem } = facts;
+  const offline = endsAt === undefined ? facts.offline : facts.most;
   return {
     id,
     subject,
@@ -46,6 +57,8 @@ export function episodeOf({ id, subject, labels, facts, startsAt, endsAt }: Aler
     offline: offline || undefined,
     startsAt,
     endsAt,
+    endReason,
+    ...(endReason === "recovered" && !isBack(alert) && { isPartial: true }),
   };
 }
 

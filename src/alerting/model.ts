@@ -2,6 +2,7 @@
 import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { EndedEpisode } from "./incident.ts";
 import type { SharedCause } from "./incident-cause.ts";
 import type { VisitWorth } from "./uncounted.ts";
 
@@ -68,8 +69,21 @@ export interface Conversation {
   readonly ended?: readonly NotifiedAlert[] | undefined;
 }
 
-/** `isOver`: nothing notified in it fires any more, suppressed or not. `paging`: of a pager, whose pages it changes. */
-export type ConversationNow = Conversation & { readonly isOver: boolean; readonly paging?: Paging };
+/** The episodes that a conversation was about, as they ended, and how many others of which that is not known. */
+export interface Whole {
+  readonly ended: readonly EndedEpisode[];
+  readonly unknown: number;
+}
+
+/**
+ * `isOver`: nothing notified in it fires any more, suppressed or not. `whole`: all of it, where that is said then.
+ * `paging`: of a pager, whose pages it changes.
+ */
+export type ConversationNow = Conversation & {
+  readonly isOver: boolean;
+  readonly whole?: Whole;
+  readonly paging?: Paging;
+};
 
 /** The channel's answer to an accepted message. */
 export interface Posted {
@@ -83,9 +97,8 @@ export interface Posted {
 export interface FoundPost {
   /** The handle of its conversation. */
   readonly handle: string;
-  /** The `messageId` and the `trace` of its notification. */
+  /** The `messageId` of its notification. */
   readonly notificationId: string;
-  readonly alerts: readonly string[];
 }
 
 /** The facts that the summary of a cold start leaves open. */

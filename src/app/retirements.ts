@@ -21,7 +21,8 @@ export function createRetirements(runtime: Runtime, stopping: AbortSignal, isCon
   const retiring = new Map<string, Retirement>();
 
   async function retire(setup: Setup, id: string, retirement: Retirement): Promise<void> {
-    const deps = { clock, log, groups: store.groups, ...deliveryOf({ ...setup, metrics }) };
+    const { groups, conversations } = store;
+    const deps = { clock, log, groups, conversations, ...deliveryOf({ ...setup, metrics }) };
     const signal = AbortSignal.any([retirement.stop.signal, stopping]);
     await retireIntegration(deps, id, signal).catch((thrown: unknown) => {
       if (!signal.aborted) log.error({ err: toError(thrown), integration: id }, "retiring failed");

@@ -20,11 +20,18 @@ export const MOST_ENDED = 20;
 
 const NONE: PostedConversation = { id: "", openedAt: 0 };
 
-/** Undefined where the integration has none. `token`: of the claim. */
+/** `token`: of the claim. `isAnew`: the root of the one before is gone, and the message begins the next. */
+export interface Moment {
+  readonly token: string;
+  readonly now: Instant;
+  readonly isAnew: boolean;
+}
+
+/** Undefined where the integration has none. */
 export function conversationOf(
   integration: Integration,
   shares: readonly Share[],
-  { token, now }: { readonly token: string; readonly now: Instant },
+  { token, now, isAnew }: Moment,
 ): ConversationNow | undefined {
   const [first] = shares;
   if (!integration.conversation || !first) return undefined;
@@ -32,7 +39,7 @@ export function conversationOf(
   const isOver = claim.group !== coldStartGroup && shares.every((one) => isOverAfter(one.claim, one.decision));
   const isOne = shares.length === 1;
   const known = isOne ? openOf(claim) : sharedBy(shares);
-  if (known) {
+  if (known && !isAnew) {
     const sharing = shares.filter((one) => openOf(one.claim)?.id === known.id);
     const others = Math.max(0, ...sharing.map((one) => one.claim.sharing ?? 0)) - sharing.length;
     return { ...known, isOver: isOver && others <= 0 };
@@ -67,7 +74,7 @@ export function keptOf(
   // In a summary, a thread of one group stays its own.
   const isApart = posted?.groups !== undefined && known && known.groups === undefined;
   const source: PostedConversation = (isApart ? known : (posted ?? known)) ?? NONE;
-  const { isStale = false, isOver: isAllOver, paging: _, ...kept } = source;
+  const { isStale = false, isOver: isAllOver, paging: _, whole: __, ...kept } = source;
   const isOver = isOverAfter(claim, decision);
   if (isOver && !(isStale && isAllOver)) return posted || closesSilently(claim, kind) ? { conversation: "" } : {};
   if (!posted && !(known && recovered)) return {};

@@ -33,6 +33,7 @@ export interface DeliverDeps {
     Store["groups"],
     "claim" | "intend" | "askLater" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged"
   >;
+  readonly conversations: Pick<Store["conversations"], "whole">;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
   readonly timezone?: string | undefined;
@@ -93,7 +94,7 @@ export type Share = { readonly claim: ClaimedGroup; readonly decision: GroupDeci
 
 /** `isStale`: its root could not be edited with the message. */
 export type PostedConversation = Conversation &
-  Partial<Pick<ConversationNow, "isOver" | "paging">> &
+  Partial<Pick<ConversationNow, "isOver" | "whole" | "paging">> &
   Pick<Posted, "isStale">;
 
 /** The words of a message, about all of its groups. */

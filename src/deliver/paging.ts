@@ -6,7 +6,7 @@ import { keysIn, pagingOf } from "../alerting/pages.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Settlement } from "../store/groups.ts";
-import { conversationOf } from "./converse.ts";
+import { conversationOf, type Moment } from "./converse.ts";
 import type { Content, DeliveryRun, PostedConversation, Share } from "./model.ts";
 
 /** The conversation of a message or, at a pager, the page that it begins; undefined where there are none. */
@@ -14,10 +14,17 @@ export async function talkOf(
   run: Pick<DeliveryRun, "deps" | "integration">,
   shares: readonly Share[],
   content: Content,
-  at: { readonly token: string; readonly now: Instant },
+  at: Moment,
 ): Promise<ConversationNow | undefined> {
-  const { integration } = run;
-  return integration.isPager ? pageOf(run, shares, content, at) : conversationOf(integration, shares, at);
+  const { deps, integration } = run;
+  if (integration.isPager) return pageOf(run, shares, content, at);
+  const talk = conversationOf(integration, shares, at);
+  if (!talk?.isOver || integration.conversation !== "edits") return talk;
+  // The root says all of it, also where the one that said the rest is gone.
+  const before = conversationOf(integration, shares, { ...at, isAnew: false });
+  const { id } = before?.isOver ? before : talk;
+  const ends = content.resolved.map((alert) => alert.id);
+  return { ...talk, whole: await deps.conversations.whole(integration.id, id, ends) };
 }
 
 /** The page has a key that is the same when it is sent again; with what others become. */
@@ -25,7 +32,7 @@ async function pageOf(
   { deps, integration }: Pick<DeliveryRun, "deps" | "integration">,
   shares: readonly Share[],
   content: Content,
-  { token, now }: { readonly token: string; readonly now: Instant },
+  { token, now }: Moment,
 ): Promise<ConversationNow> {
   const used = keysIn(content);
   const id = freshKey(integration, shares, { token, used });

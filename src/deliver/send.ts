@@ -39,27 +39,18 @@ async function contentOf(
 /** `conversation`: of the accepted message, with its handle. */
 type SendOutcome = { readonly refusal: NotifyRefusal } | { readonly conversation: PostedConversation | undefined };
 
-/**
- * Sends one message. Where the message itself is refused, once more as plain text; where what it answers is gone, once
- * more as the first of its conversation, unless it is no news.
- */
-async function send({ deps, sender }: DeliveryRun, message: Notification): Promise<SendOutcome> {
-  const signal = AbortSignal.timeout(SEND_DEADLINE_MS);
-  const attempt = (one: Notification, plain: object): Promise<SendOutcome> =>
-    sender.send(one, { signal, ...plain }).then(
-      (posted) => ({ conversation: one.conversation && { ...one.conversation, ...posted } }),
+/** Sends one message; where it is refused itself, once more as plain text. */
+async function send({ deps, sender }: DeliveryRun, message: Notification, signal: AbortSignal): Promise<SendOutcome> {
+  const { conversation } = message;
+  const attempt = (plain: object): Promise<SendOutcome> =>
+    sender.send(message, { signal, ...plain }).then(
+      (posted) => ({ conversation: conversation && { ...conversation, ...posted } }),
       (thrown: unknown) => ({ refusal: deps.toRefusal(thrown) }),
     );
-  const first = await attempt(message, {});
-  const code = "refusal" in first ? first.refusal.code : undefined;
-  const { conversation } = message;
-  if (code === "conversation_gone" && conversation?.handle && message.reason !== "update") {
-    await sleep(sender.integration.paceMs);
-    return attempt({ ...message, conversation: { ...conversation, handle: undefined } }, {});
-  }
-  if (code !== "bad_request") return first;
+  const first = await attempt({});
+  if (!("refusal" in first) || first.refusal.code !== "bad_request") return first;
   await sleep(sender.integration.paceMs);
-  return attempt(message, { plain: true });
+  return attempt({ plain: true });
 }
 
 /** Sends what the batch has to send, if there is time for it under the lease, and the endpoint takes it now. */
@@ -79,20 +70,28 @@ export async function sendBatch(run: DeliveryRun, batch: Batch, lease: Lease, ga
   const isOutdated = !isUpdate && (await isOver(run, content, lease));
   const now = deps.clock.now();
   if (isOutdated || now > lease.startBy) return putOff(isUpdate ? "one" : "late");
-  const conversation = await talkOf(run, batch.now, content, { token: lease.token, now });
+  const signal = AbortSignal.timeout(SEND_DEADLINE_MS);
   const { externalUrl, timezone } = deps;
-  const notification = toNotification(integration, batch.now, content, { now, externalUrl, timezone, conversation });
 
-  // Nothing of these is news.
-  const intent = isUpdate || content.notify === "resend" ? undefined : notification.messageId;
-  const isIntended = intent === undefined || (await intend(run, lease, intentOf(integration, notification, batch)));
-  if (!isIntended) return putOff("late");
-  const outcome = await send(run, notification);
-  if ("refusal" in outcome) {
-    const { refusal } = outcome;
-    return { kind: "refused", served: "one", isUpdate, refusal, intent: intentAfter(refusal, intent) };
+  async function post(isAnew: boolean): Promise<Ending> {
+    const conversation = await talkOf(run, batch.now, content, { token: lease.token, now, isAnew });
+    const notification = toNotification(integration, batch.now, content, { now, externalUrl, timezone, conversation });
+    // Nothing of these is news.
+    const intent = isUpdate || content.notify === "resend" ? undefined : notification.messageId;
+    const isIntended = intent === undefined || (await intend(run, lease, intentOf(integration, notification, batch)));
+    if (!isIntended) return putOff("late");
+    const outcome = await send(run, notification, signal);
+    if ("refusal" in outcome) {
+      const { refusal } = outcome;
+      return { kind: "refused", served: "one", isUpdate, refusal, intent: intentAfter(refusal, intent) };
+    }
+    return { kind: "sent", served: "one", isUpdate, content, conversation: outcome.conversation, intent };
   }
-  return { kind: "sent", served: "one", isUpdate, content, conversation: outcome.conversation, intent };
+
+  const ending = await post(false);
+  if (isUpdate || ending.kind !== "refused" || ending.refusal.code !== "conversation_gone") return ending;
+  await sleep(integration.paceMs);
+  return post(true);
 }
 
 /** True where an alert of the message had ended when it was decided. */

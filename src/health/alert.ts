@@ -99,6 +99,8 @@ export interface AlertFacts {
   /** Offline recordings of a location or a group, and known ones. */
   readonly offline?: number | undefined;
   readonly of?: number | undefined;
+  /** The most of them that were offline at once since it began. */
+  readonly most?: number | undefined;
   /** Recordings of a location or a group that are not counted, as they are outside their schedule, or their status is unknown. */
   readonly outside?: number | undefined;
   readonly unread?: number | undefined;
@@ -146,6 +148,17 @@ export interface Alert {
 }
 
 export type Subject = Alert["subject"];
+
+/** True if an alert about flapping ended as its recording no longer flaps; its status may be any. */
+export function isSteady({ facts, endReason }: Alert): boolean {
+  return facts.problem === "flapping" && endReason === "recovered";
+}
+
+/** True if the recording is online, or all recordings of the location are, as far as is known. */
+export function isBack(alert: Alert): boolean {
+  const { offline, status } = alert.facts;
+  return alert.endReason === "recovered" && !offline && (!isSteady(alert) || status === "online");
+}
 
 /** The identity of an alert: its rule and its subject. */
 export function alertKey(ruleId: string, kind: SubjectKind, subjectId: string): string {

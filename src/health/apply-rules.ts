@@ -193,7 +193,9 @@ function isOtherOutage({ evaluator, rule }: Application, { state, startsAt }: Al
 
 /** Annotations are frozen when an alert begins, and with them which of them are restated. */
 function factsOf({ evaluator, rule }: Application, state: AlertState | undefined): AlertFacts {
-  const facts = { ...evaluator.facts(rule), problem: problemKindOf(rule.when) };
+  const own = evaluator.facts(rule);
+  const most = own.offline === undefined ? undefined : Math.max(own.offline, state?.facts.most ?? 0);
+  const facts = { ...own, ...(most && { most }), problem: problemKindOf(rule.when) };
   return state ? { ...facts, restated: state.facts.restated } : facts;
 }
 

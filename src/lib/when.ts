@@ -63,10 +63,9 @@ export function timesSeenAt(now: Instant, reader?: string) {
   };
 }
 
-/** The time between, never negative: `12 m`, `4 h`; under a second `less than a second`. Past ten minutes without seconds. */
+/** The time between, a second at least: `12 m`, `4 h`. Past ten minutes without seconds. */
 export function span(from: Instant, to: Instant): string {
-  const ms = to - from;
-  if (ms < 1_000) return "less than a second";
+  const ms = Math.max(1_000, to - from);
   return humanDuration(ms < 600_000 ? ms : Math.floor(ms / 60_000) * 60_000);
 }
 

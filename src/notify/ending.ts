@@ -1,7 +1,7 @@
 /** The words for how alerts ended. A recording that stops flapping has not necessarily recovered. */
 import type { NotifiedAlert } from "../alerting/model.ts";
 import { stateOf, wordsOf } from "../alerting/words.ts";
-import type { Alert, EndReason } from "../health/alert.ts";
+import { type Alert, type EndReason, isBack, isSteady } from "../health/alert.ts";
 import { count } from "../lib/format.ts";
 import { span, type Times } from "../lib/when.ts";
 import { locationKey } from "./name.ts";
@@ -21,17 +21,6 @@ export const endWords: Readonly<Record<EndReason, string>> = {
 export function lastKnown(alerts: readonly NotifiedAlert[]): string {
   const [state, ...others] = new Set(alerts.map((alert) => (alert.facts.clearing ? "" : stateOf(alert))));
   return !state || others.length > 0 || alerts[0]?.subject.kind === "external" ? "" : ` — ${state} when last read`;
-}
-
-/** True if an alert about flapping ended as its recording no longer flaps; its status may be any. */
-export function isSteady({ facts, endReason }: Alert): boolean {
-  return facts.problem === "flapping" && endReason === "recovered";
-}
-
-/** True if the recording is online, or all recordings of the location are, as far as is known. */
-export function isBack(alert: Alert): boolean {
-  const { offline, status } = alert.facts;
-  return alert.endReason === "recovered" && !offline && (!isSteady(alert) || status === "online");
 }
 
 /** `recovered, was offline 14:05–14:14 GMT (9 m)`; below a title that says so already `was offline 14:05–14:14 GMT`. */

@@ -2,10 +2,10 @@
 import { areMixed, extentOf, isOutage, isSharedOutage, namedOnce } from "../alerting/extent.ts";
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/model.ts";
 import { afterName, nounOf, phraseOf, sizeOf } from "../alerting/words.ts";
-import { leftOutPhrase, placesPhrase, sharedOutages } from "../health/alert.ts";
+import { isSteady, leftOutPhrase, placesPhrase, sharedOutages } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { span } from "../lib/when.ts";
-import { changeOf, endCounts, endWords, isOwnEnd, isSteady, lastKnown, statusCounts } from "./ending.ts";
+import { changeOf, endCounts, endWords, isOwnEnd, lastKnown, statusCounts } from "./ending.ts";
 import { clean, locationKey, locationName, NAME_IN_TITLE, plainName, shortName } from "./name.ts";
 import { questionTitle } from "./question.ts";
 

@@ -2,9 +2,10 @@
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { GroupHead } from "../alerting/group.ts";
-import type { NotificationLogEntry } from "../alerting/model.ts";
-import type { Instant } from "../lib/clock.ts";
+import type { NotificationLogEntry, Whole } from "../alerting/model.ts";
+import { DAY_MS, HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Intent } from "./claim.ts";
+import type { StoredEpisode } from "./episodes.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { parseRead, type Write } from "./transact.ts";
@@ -28,19 +29,21 @@ interface OpenConversation {
 /** A summary is accepted and settled in this time. */
 const SENT_MS = 60_000;
 
-const TALK_KEPT_MS = 90 * 86_400_000;
+const KEPT_MS = 90 * DAY_MS;
 
-/** Groups share a conversation from now on; `talk`: its key. */
-export function sharing(talk: string, groups: readonly string[]): Write[] {
+/** Groups share a conversation from now on, or episodes are of it; `key`: of their set. */
+export function adding(key: string, members: readonly string[]): Write[] {
+  if (members.length === 0) return [];
   return [
-    ["SADD", talk, ...groups],
-    ["PEXPIRE", talk, TALK_KEPT_MS],
+    ["SADD", key, ...members],
+    ["PEXPIRE", key, KEPT_MS],
   ];
 }
 
 export function createConversationStore(
   redis: Redis,
-  { notificationLog, started, talk, intent, group: groupKey, members: membersKey }: Keys,
+  { notificationLog, started, talk, about, intent, group: groupKey, members: membersKey }: Keys,
+  { endedSince }: { endedSince(from: Instant): Promise<StoredEpisode[]> },
 ) {
   async function notifiedAt(integration: string): Promise<NotificationLogEntry[]> {
     const entries = (await redis.hvals(notificationLog(integration))).map(
@@ -71,6 +74,20 @@ export function createConversationStore(
   }
 
   return {
+    /** All that a conversation was about, with what its last message is about: read at its end. */
+    async whole(integration: string, id: string, last: readonly string[]): Promise<Whole> {
+      const key = about(integration, id);
+      const ids = new Set([...(await redis.smembers(key)), ...last]);
+      await redis.pexpire(key, DAY_MS);
+      const from = [...ids].reduce(
+        (first, one) => Math.min(first, Number(one.slice(one.lastIndexOf("@") + 1))),
+        Infinity,
+      );
+      const all = ids.size === 0 ? [] : await endedSince(from - HOUR_MS);
+      const ended = [...new Map(all.map((one) => [one.id, one])).values()].filter((one) => ids.has(one.id));
+      return { ended, unknown: ids.size - ended.length };
+    },
+
     /**
      * The conversation of the group, or of all groups that share it; of the summary after a cold start, which was written at `seen`.
      * Undefined where it is closed, or not known.

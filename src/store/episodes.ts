@@ -1,9 +1,9 @@
 /** Alerts that fire, and ended episodes: one small row each, sorted by their end, for digests and the API. */
 import type { Redis } from "ioredis";
 import { fingerprint } from "../alerting/fingerprint.ts";
-import { type Episode, episodeOf } from "../alerting/incident.ts";
+import { type EndedEpisode, episodeOf } from "../alerting/incident.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
-import type { Alert, EndReason } from "../health/alert.ts";
+import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { oneAtATime } from "../lib/one-at-a-time.ts";
@@ -90,12 +90,11 @@ export function createFiringStore(redis: Redis, keys: Keys) {
 }
 
 /** One episode of an alert, resolved (`endsAt`) or not. */
-export interface StoredEpisode extends Episode {
+export interface StoredEpisode extends EndedEpisode {
   readonly ruleId: string;
   readonly alertname: string;
   /** The fingerprint of its labels. */
   readonly fingerprint?: string | undefined;
-  readonly endReason: EndReason | undefined;
   /** The name of the maintenance in which it began or ended. */
   readonly planned?: string | undefined;
   /** Visits of its location that were not counted meanwhile, in whole ones; undefined: none, or not known. */
@@ -111,7 +110,6 @@ export function toStoredEpisode(alert: Alert): StoredEpisode {
     ruleId: alert.ruleId,
     alertname: alert.labels.alertname ?? "",
     fingerprint: fingerprint(alert.labels),
-    endReason: alert.endReason,
   };
 }
 

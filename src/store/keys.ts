@@ -104,6 +104,8 @@ function notificationKeys(p: string) {
     in: (episode: string) => `${p}in:${episode}`,
     /** Set: the groups that share a conversation; until the last one left it, or 90 days. */
     talk: (integration: string, conversation: string) => `${p}talk:${integration}:${conversation}`,
+    /** Set: the episodes that a conversation's messages were about; until a day after its end, or 90 days. */
+    about: (integration: string, conversation: string) => `${p}about:${integration}:${conversation}`,
     /** Hash: transaction → JSON of the causes of suppression that it ended; a field until their groups are due. */
     released: `${p}released`,
     /** Sorted set: group id → when it is to be looked at, or sooner; a member until the group is empty. */

@@ -6,7 +6,7 @@ import type { Destination } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
-import { sharing } from "./conversations.ts";
+import { adding } from "./conversations.ts";
 import {
   collectEpisodes,
   type Destined,
@@ -216,7 +216,7 @@ class Moving {
     }
     const shared = { ...head, conversation, shown: undefined };
     this.#work.put(from, shared);
-    this.#work.writes.push(...sharing(talk, together));
+    this.#work.writes.push(...adding(talk, together));
     this.#work.touch(from, this.#now, shared);
   }
 

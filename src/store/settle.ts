@@ -7,7 +7,7 @@ import type { Attempt } from "../health/attempt.ts";
 import type { Instant } from "../lib/clock.ts";
 import { acceptedWrites, FAILURE_KEPT_MS, failedWrites } from "./backoff.ts";
 import type { Intent } from "./claim.ts";
-import { sharing } from "./conversations.ts";
+import { adding } from "./conversations.ts";
 import { logWrites } from "./decision-log.ts";
 import { collectEpisodes, type Destined, destined, GroupWork, isFiring, partsOf } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
@@ -99,6 +99,7 @@ class Settling {
   #settle(destination: Destined, own: GroupHead | undefined, outcome: Settlement): void {
     const isOwed = this.#notify(destination, own !== undefined, outcome.notified);
     this.#end(destination, outcome);
+    this.#work.writes.push(...this.#aboutWrites(outcome));
     for (const episode of outcome.unnotified) this.#leave(destination, episode);
     const head = own && this.#work.head(destination);
     if (head) this.#serve(destination, head, outcome, isOwed);
@@ -213,6 +214,14 @@ class Settling {
     }
   }
 
+  /** What a message was about, for the root that is edited at the end of its conversation. */
+  #aboutWrites({ conversation, notified, over }: Settlement): Write[] {
+    const { id, conversation: kind, isPager } = this.#turn.integration;
+    if (!conversation || kind !== "edits" || isPager) return [];
+    const key = this.#keys.about(id, (JSON.parse(conversation) as Conversation).id);
+    return adding(key, [...notified.map(({ alert }) => alert.id), ...over]);
+  }
+
   /** The groups that share a conversation. */
   #talkWrites(destination: Destined, before: GroupHead, after: GroupHead): Write[] {
     const { integration, group } = partsOf(destination);
@@ -221,7 +230,7 @@ class Settling {
     const [left, joined] = [keyOf(before), keyOf(after)];
     return [
       ...(left !== undefined && left !== joined ? [["SREM", left, group] as const] : []),
-      ...(joined === undefined ? [] : sharing(joined, [group])),
+      ...(joined === undefined ? [] : adding(joined, [group])),
     ];
   }
 

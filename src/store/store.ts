@@ -67,13 +67,15 @@ function createParts(
 ) {
   const transact = createTransact(redis, keys);
   const releases = createReleases(redis, keys, transact);
+  const episodes = createEpisodeStore(redis, keys, transact);
   return {
     keys,
+    episodes,
     shards: createShardStore(redis, keys, { transact, releases }),
     /** Causes of suppression that ended. */
     releases,
     groups: createGroupStore(redis, keys, transact, syncing),
-    conversations: createConversationStore(redis, keys),
+    conversations: createConversationStore(redis, keys, episodes),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
     silences: createSilenceStore(redis, keys, transact, releases, log),
@@ -84,7 +86,6 @@ function createParts(
     inventory: createInventoryStore(redis, keys),
     zones: createZoneStore(redis, keys),
     usualEntries: createUsualEntriesStore(redis, keys),
-    episodes: createEpisodeStore(redis, keys, transact),
     identities: createIdentityStore(redis, keys, transact),
     log: createDecisionLog(redis, keys, transact, historyMs),
     uptime: createUptimeStore(redis, keys),

@@ -84,6 +84,7 @@ describeWithRedis("integrations keep what they were notified of", () => {
       clock: { now: () => now },
       log: silentLogger,
       groups: store.groups,
+      conversations: store.conversations,
       senders: new Map(
         [...senders.byId].map(([id, { integration }]): [string, Sender] => [
           id,

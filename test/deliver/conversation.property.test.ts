@@ -75,9 +75,13 @@ class Channel {
   canFind = true;
   /** Of each message, the ends in it. */
   readonly ends: string[][] = [];
+  /** By conversation, what it was about. */
+  readonly about = new Map<string, Set<string>>();
+  /** What a root that is over says it was about, and what it was. */
+  readonly sums: { readonly whole: readonly string[]; readonly about: readonly string[] }[] = [];
 
   /** Takes a message as Slack does: a root, or a reply beside an edit of the root. */
-  take({ reason, conversation, messageId, trace, group, firing, resolved, standing }: Notification, isStale: boolean) {
+  take({ reason, conversation, messageId, group, firing, resolved, standing }: Notification, isStale: boolean) {
     const news = [
       ...firing.flatMap(({ id, isNew }) => (isNew ? `+${id}` : [])),
       ...resolved.map(({ id }) => `-${id}`),
@@ -87,9 +91,13 @@ class Channel {
     const root = conversation?.handle === undefined ? undefined : this.roots.get(handle);
     if (conversation?.handle !== undefined && (root?.isDeleted ?? true)) throw refusal("conversation_gone");
     const isPlainReply = root !== undefined && reason === "resolved";
-    const post = { conversation: id, handle, notificationId: messageId, alerts: [...trace], news, isPlainReply };
+    const post = { conversation: id, handle, notificationId: messageId, news, isPlainReply };
     if (reason !== "update") this.posts.push(post);
     this.ends.push(resolved.map(({ id: ended }) => ended));
+    const about = new Set([...(this.about.get(id) ?? []), ...[...firing, ...resolved].map((one) => one.id)]);
+    this.about.set(id, about);
+    const whole = conversation?.whole?.ended.map((one) => one.id).sort();
+    if (isOver && whole) this.sums.push({ whole, about: [...about].sort() });
     const shows = [...firing, ...standing].map((alert) => `${alert.id} ${shownOf(alert.suppressedBy?.reason)}`).sort();
     if (!root) {
       this.roots.set(handle, {
@@ -251,6 +259,7 @@ function repeated(channel: Channel): string[] {
 async function checkRoots(world: World): Promise<void> {
   const truth = await world.truth();
   const open = [...world.channel.roots.values()].filter(({ isDeleted, isOver }) => !isDeleted && !isOver);
+  for (const { whole, about } of world.channel.sums) expect(whole).toEqual(expect.arrayContaining([...about]));
   for (const { group, shows, isShared } of open) if (!isShared) expect(shows).toEqual(truth.get(group) ?? []);
   const own = open.filter(({ isShared }) => !isShared).map(({ group }) => group);
   expect(new Set(own).size, "open roots of one group").toBe(own.length);
@@ -343,7 +352,7 @@ describeWithRedis("conversations over the real Redis", () => {
     const world = await begun(1);
     await world.flip("a");
     await world.flip("c");
-    const { posts, roots } = await served(world, 31);
+    const { posts, roots, sums } = await served(world, 31);
     await world.flip("a");
     await served(world, 301);
     await served(world, 301);
@@ -352,7 +361,34 @@ describeWithRedis("conversations over the real Redis", () => {
     await world.flip("c");
     await served(world, 301);
     expect(ended()).toEqual([1, 3, true]);
+    expect(sums.map(({ whole }) => whole.map((one) => one[0]).join(" "))).toEqual(["a c"]);
     expect((await world.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
+  });
+
+  it("go on in roots of their own where that of a summary is gone, and are all closed", async () => {
+    const world = await begun(1);
+    await world.flip("a");
+    await world.flip("c");
+    await served(world, 31);
+    await world.apply({ kind: "delete" });
+    await world.flip("b");
+    const { roots, sums } = await served(world, 301);
+    const own = () =>
+      [...roots.values()].map(({ isShared, isDeleted, isOver, shows }) => [isShared, isDeleted, isOver, shows.length]);
+    expect(own()).toEqual([
+      [true, true, false, 2],
+      [false, false, false, 2],
+    ]);
+    for (const name of ["a", "b", "c"] as const) await world.flip(name);
+    await served(world, 301);
+    await served(world, 301);
+    expect(own().slice(1)).toEqual([
+      [false, false, true, 0],
+      [false, false, true, 0],
+    ]);
+    expect(sums.map(({ whole }) => whole.map((one) => one[0]).join(" ")).sort()).toEqual(["a b", "a c"]);
+    const ids = new Set([...roots.values()].map(({ conversation }) => conversation));
+    expect(ids.size).toBe(roots.size);
   });
 
   it("are brought up to date after the news of others", async () => {

@@ -310,6 +310,7 @@ export class Lab {
       clock: this.#clock,
       log: log as unknown as Logger,
       groups: { ...this.store.groups, ...this.groups },
+      conversations: this.store.conversations,
       senders: new Map(senders),
       externalUrl: "https://lw.test",
       stormMs: 30_000,
@@ -370,9 +371,9 @@ export class Lab {
 /** The channel of a lab can be asked for what it accepted. */
 export function canBeAsked(lab: Lab): void {
   lab.find = (_, { id }) =>
-    lab.log.flatMap(({ n: { conversation, messageId, trace, reason } }) =>
+    lab.log.flatMap(({ n: { conversation, messageId, reason } }) =>
       conversation?.id === id && reason !== "update"
-        ? [{ handle: conversation.handle ?? `root-${id}`, notificationId: messageId, alerts: [...trace] }]
+        ? [{ handle: conversation.handle ?? `root-${id}`, notificationId: messageId }]
         : [],
     );
 }

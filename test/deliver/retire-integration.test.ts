@@ -55,6 +55,7 @@ describeWithRedis("a removed integration", () => {
         clock: { now: () => T0 + 1_000 },
         log: silentLogger,
         groups: testStore().store.groups,
+        conversations: testStore().store.conversations,
         senders: new Map([[gone.id, { integration: { ...kind, paceMs: 0 }, send }]]),
         externalUrl: undefined,
         toRefusal: () => ({ code: "network", retryAfterMs, scope: "endpoint", message: "refused" }),

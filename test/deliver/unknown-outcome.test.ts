@@ -16,7 +16,7 @@ function channelOf(lab: Lab) {
   const roots = new Map<string, Notification>();
   lab.answer = (_, n) => {
     const { id = "", handle = `root-${posts.length}`, groups, isOver } = n.conversation ?? {};
-    const post = { conversation: id, handle, notificationId: n.messageId, alerts: [...n.trace] };
+    const post = { conversation: id, handle, notificationId: n.messageId };
     if (n.reason !== "update") posts.push(post);
     // A summary says when it was true, and is only closed.
     if (!roots.has(handle) || groups === undefined || isOver) roots.set(handle, n);

@@ -13,6 +13,7 @@ describe("a location", () => {
       restated: ["summary", "description"],
       offline: 3,
       of: 3,
+      most: 3,
       servers: {},
       offlineNames: ["a", "b", "c"],
       problem: "location_offline",
@@ -22,7 +23,7 @@ describe("a location", () => {
     expect(story.alert.facts).toMatchObject({ offline: 4, of: 5 });
     expect(story.sweep({ ...five, e: "online" }), "no news").toEqual([]);
     expect(story.sweep({ ...five, d: "online", e: "online" })).toEqual([`resolved ${KEY} recovered`]);
-    expect(story.alert.facts).toMatchObject({ offline: 3, of: 5 });
+    expect(story.alert.facts).toMatchObject({ offline: 3, of: 5, most: 4 });
   });
 
   test("fires with min_recordings fresh ones at least, and ends by what is left of them", () => {

@@ -1,5 +1,7 @@
 /** A conversation at Slack: its root, which shows the present, the replies, which are the news, and the buttons. */
+import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { episodeOf } from "../../src/alerting/incident.ts";
 import { matchesAll, parseMatchers } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import type { ProblemKind } from "../../src/health/alert.ts";
@@ -7,7 +9,7 @@ import { silenceLink } from "../../src/notify/link.ts";
 import { silenceScopes } from "../../src/notify/silence-scope.ts";
 import { makeBlockId, parseBlockId, slackIntegrationHash } from "../../src/notify/slack/action-id.ts";
 import { actionsOf } from "../../src/notify/slack/actions.ts";
-import { namedIn, renderReply, renderRoot } from "../../src/notify/slack/conversation.ts";
+import { renderReply, renderRoot } from "../../src/notify/slack/conversation.ts";
 import { anAlert } from "../support/fixtures.ts";
 import { slackProblems } from "../support/harmless.ts";
 import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";
@@ -30,9 +32,6 @@ const back = (suppressedBy: NotifiedAlert["suppressedBy"] = { reason: "clearing"
   });
 const offline = otherAlert("location", "l", { alertname: "LocationOffline", location: "Leeds Briggate" });
 const inhibited = { reason: "inhibited", by: offline.id, source: offline } as const;
-const sites = Array.from({ length: 24 }, (_, i) =>
-  alertOf(`Till ${i}`, { labels: { location_id: `l${i % 12}`, location: `Site ${i % 12}` } as never }),
-);
 const more = { reason: "more", firing: [known("Till 3"), alertOf("Till 4")] } as const;
 
 const ROOTS: Readonly<Record<string, Partial<Notification>>> = {
@@ -52,17 +51,64 @@ const ROOTS: Readonly<Record<string, Partial<Notification>>> = {
   "what recovered meanwhile": { reason: "resolved", firing: [alertOf("A")], resolved: [endedOf("B")] },
   "a summary": { firing: [alertOf("A"), alertOf("B")], groups: 12 },
 };
-const over = (changes: Partial<Notification>) =>
-  of({ reason: "resolved", ...changes, conversation: { ...conversation, groups: changes.groups, isOver: true } });
-const namedSites = namedIn(notificationOf({ firing: sites }));
-const namedOne = namedIn(notificationOf({ firing: [alertOf("Entrance")] }));
-const namedTwo = namedIn(notificationOf({ firing: [known("Entrance"), alertOf("Till 3")] }), namedOne);
-const ENDS: Readonly<Record<string, [Partial<Notification>, ReturnType<typeof namedIn>?]>> = {
-  "the end": [{ resolved: [endedOf("Till 3")] }],
-  "the end of one": [{ resolved: [endedOf("Till 3")] }, namedOne],
-  "the end of the last of several": [{ resolved: [endedOf("Till 3")] }, namedTwo],
-  "the end of a summary": [{ groups: 12, resolved: [endedOf("Till 3")] }, namedSites],
-  "the end of a summary of which nothing is known": [{ groups: 12, resolved: [endedOf("Till 3")] }],
+/** All is over; `before`: what had ended already. */
+const over = (
+  { groups, resolved = [], ...changes }: Partial<Notification>,
+  before: NotifiedAlert[] = [],
+  unknown = 0,
+) => {
+  const whole = { ended: [...before, ...resolved].map(episodeOf), unknown };
+  return of({
+    reason: "resolved",
+    resolved,
+    ...changes,
+    conversation: { ...conversation, groups, isOver: true, whole },
+  });
+};
+let episodes = 0;
+const ended = (name: string, changes: Partial<NotifiedAlert> = {}) => {
+  const one = endedOf(name, changes);
+  return { ...one, id: `${one.key}@${++episodes}` };
+};
+const siteEnded = (i: number, changes: Partial<NotifiedAlert> = {}) => {
+  const labels = { alertname: "LocationOffline", location_id: `l${i}`, location: `Site ${i}` };
+  const key = `LocationOffline/location/l${i}`;
+  const facts = { timezone: "Europe/London", problem: "location_offline", offline: 0, of: 8, most: 8 } as const;
+  return ended(`Site ${i}`, { key, subject: { kind: "location", id: `l${i}` }, labels, facts, ...changes });
+};
+const tillAt = (i: number) => {
+  const labels = { location_id: `l${i % 12}`, location: `Site ${i % 12}` } as never;
+  return ended(`Till ${i}`, { labels, startsAt: NOW - HOUR, endsAt: NOW - (40 - i) * MINUTE });
+};
+const tills = Array.from({ length: 24 }, (_, i) => tillAt(i));
+const whole = Array.from({ length: 30 }, (_, i) => siteEnded(i));
+const gone = { endReason: "no_longer_watched" } as const;
+const quality = { timezone: "Europe/London", problem: "low_quality" } as const;
+const flapping = { timezone: "Europe/London", problem: "flapping", status: "offline" } as const;
+const later = ended("Till 3");
+const ENDS: Readonly<Record<string, Parameters<typeof over>>> = {
+  "the end of one": [{ resolved: [later] }],
+  "the end of two at once": [{ resolved: [later, ended("Till 4")] }],
+  "the last of two": [{ resolved: [later] }, [ended("Till 4", { endsAt: NOW - 9 * MINUTE })]],
+  "the last of three locations": [{ resolved: [later] }, tills.slice(0, 2)],
+  "the third time": [{ resolved: [later] }, [ended("Till 3"), ended("Till 3")]],
+  "the end of a summary": [{ groups: 12, resolved: tills.slice(23) }, tills.slice(0, 23)],
+  "the end of a summary at once": [{ groups: 2, resolved: tills.slice(0, 2) }],
+  "the end of whole locations, and recordings of them": [{ groups: 30, resolved: [later] }, [...whole, ...tills]],
+  "the end without a message": [{ groups: 12, reason: "update", resolved: [] }, tills],
+  "the end of what is not known any more": [{ groups: 12, resolved: [later] }, [], 24],
+  "the end of some of which nothing is known": [{ resolved: [later] }, tills, 2],
+  "the end of what nobody looks at any more": [{ resolved: [later] }, [ended("Till 4", gone)]],
+  "the end of nothing that recovered": [{ resolved: [ended("Till 3", gone)] }, [ended("Till 4", gone)]],
+  "one that recovered after all": [{ resolved: [ended("Till 4")] }, [ended("Till 4", gone), later]],
+  "a location that recovered in part": [
+    { resolved: [siteEnded(1)] },
+    [siteEnded(2, { facts: { timezone: "Europe/London", problem: "location_offline", offline: 2, of: 8, most: 8 } })],
+  ],
+  "the end of several problems": [
+    { resolved: [ended("Till 4", { key: "LowQuality/recording/4", facts: quality })] },
+    [ended("Till 5", { key: "Flaps/recording/5", facts: flapping }), ...tills.slice(0, 3)],
+  ],
 };
 const REPLIES: Readonly<Record<string, Partial<Notification>>> = {
   "a new one": more,
@@ -93,9 +139,7 @@ it("reads as in renders/slack-conversations.txt", async () => {
     Object.entries(all).map(([name, one]) => `=== ${what}: ${name}\n${linesOf(render(one as never)).join("\n")}\n`);
   const texts = [
     ...written("root", ROOTS, (changes: Partial<Notification>) => renderRoot(of(changes))),
-    ...written("root", ENDS, ([changes, named]: [Partial<Notification>, never]) =>
-      renderRoot(over(changes), { named }),
-    ),
+    ...written("root", ENDS, (all: Parameters<typeof over>) => renderRoot(over(...all))),
     ...written("reply", REPLIES, (changes: Partial<Notification>) => renderReply(of(changes), { mention: "<!here>" })),
   ];
   await expect(texts.join("\n").replaceAll("\u200b", "")).toMatchFileSnapshot("renders/slack-conversations.txt");
@@ -104,10 +148,47 @@ it("reads as in renders/slack-conversations.txt", async () => {
 it.each([undefined, 12])("what is over without having recovered is not green (groups: %s)", (groups) => {
   for (const endReason of ["rule_removed", "no_longer_watched", "expired", "rule_changed"] as const) {
     const resolved = [endedOf("Entrance", { endReason }), endedOf("Tills", { endReason })];
-    expect(linesOf(renderRoot(over({ groups, resolved }), { named: namedSites }))[0]).toMatch(/^\*⚪/);
+    for (const before of [[], tills])
+      expect(linesOf(renderRoot(over({ groups, resolved }, before)))[0]).toMatch(/^\*⚪/);
   }
-  expect(renderRoot(over({ groups, resolved: [] }), { named: namedSites }).text).toMatch(/^⚪ All over/);
+  expect(renderRoot(over({ groups, resolved: [] })).text).toMatch(/^⚪ All over/);
   expect(renderRoot(over({ groups, resolved: [endedOf("A")] })).attachments?.[0]?.color).toBe("#2e9e5b");
+});
+
+it("counts each recording once, and is green where all is known to work again", () => {
+  const outage = fc.record({
+    place: fc.nat(2),
+    recording: fc.option(fc.nat(2), { nil: undefined }),
+    most: fc.integer({ min: 1, max: 3 }),
+    end: fc.constantFrom("recovered", "recovered", "recovered", "partly", "no_longer_watched"),
+  });
+  const episodesOf = fc.array(outage, { minLength: 1, maxLength: 8, size: "max" });
+  const isBack = ({ end, recording }: { end: string; recording: number | undefined }) =>
+    end === "recovered" || (end === "partly" && recording !== undefined);
+  fc.assert(
+    fc.property(episodesOf, fc.constantFrom(0, 0, 1), (outages, unknown) => {
+      const all = outages.map(({ place, recording, most, end }) => {
+        const endReason = end === "no_longer_watched" ? end : "recovered";
+        const offline = end === "partly" ? 1 : 0;
+        if (recording !== undefined)
+          return ended(`${place}.${recording}`, { endReason, labels: { location_id: `l${place}` } as never });
+        const facts = { timezone: "Europe/London", problem: "location_offline", offline, most } as const;
+        return siteEnded(place, { endReason, facts });
+      });
+      const title = linesOf(renderRoot(over({ groups: 12, resolved: all.slice(-1) }, all.slice(0, -1), unknown)))[0];
+      const lastOf = new Map(outages.map((one) => [`${one.place} ${one.recording}`, one]));
+      expect(title?.includes("✅"), title).toBe(unknown === 0 && [...lastOf.values()].every(isBack));
+      const recordings = [0, 1, 2].map((place) => {
+        const here = outages.filter((one) => one.place === place);
+        const whole = here.filter(({ recording }) => recording === undefined).map(({ most }) => most);
+        return whole.length > 0 ? Math.max(...whole) : new Set(here.map(({ recording }) => recording)).size;
+      });
+      const [sum, places] = [recordings.reduce((a, b) => a + b), recordings.filter(Boolean).length];
+      if (lastOf.size > 1 || unknown > 0) expect(title).toContain(`${sum} recording${sum === 1 ? "" : "s"} at `);
+      if (places > 1) expect(title).toContain(` at ${places} locations were offline, `);
+    }),
+    { seed: 7, numRuns: 500 },
+  );
 });
 
 describe("the buttons of a root", () => {

@@ -6,7 +6,7 @@ import type { Notification, NotifyErrorCode, Posted } from "../../alerting/model
 import type { SlackAppSettings } from "../../config/slack-schema.ts";
 import { toError } from "../../lib/errors.ts";
 import { type ChannelOptions, type Notifier, NotifyError } from "../notifier.ts";
-import { namedIn, renderReply, renderRoot } from "./conversation.ts";
+import { renderReply, renderRoot } from "./conversation.ts";
 import { formatHandle, type Handle, handleOf, parseHandle } from "./handle.ts";
 import { createHistory, metadataOf } from "./history.ts";
 import { payloadOf } from "./render.ts";
@@ -31,8 +31,6 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
     const body = root
       ? renderReply(notification, { plain, mention, actions: actions && notification.reason === "question" })
       : renderRoot(notification, { plain, mention, actions });
-    // Found after an unknown outcome: what it was about is not known.
-    const named = root && !root.named ? undefined : namedIn(notification, root?.named);
     const message = { channel: app.channel, ...thread, ...body, metadata };
     const answer = await api.call(signal, "chat.postMessage", message).catch((thrown: unknown) => {
       throw root && isOf(thrown, "not_found") ? gone(thrown) : thrown;
@@ -40,26 +38,31 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
     // Slack posts a reply to a deleted message as a message of its own, which is the root from now on.
     const handle = handleOf(answer);
     if (handle) history.learn(handle.channel);
-    return handle && { ...handle, of: app.channel, ...(named && { named }) };
+    return handle && { ...handle, of: app.channel };
   }
 
   async function edit(notification: Notification, root: Handle, { signal, plain }: Sending): Promise<void> {
-    const { channel, ts, named } = root;
-    const present = renderRoot(notification, { plain, actions, named });
+    const { channel, ts } = root;
+    const present = renderRoot(notification, { plain, actions });
     // Without `parse`, an edit would read names in plain text as mentions, which a post does not.
     const body = { blocks: [], attachments: [], ...present, parse: "none", channel, ts };
     await api.call(signal, "chat.update", body);
   }
 
-  /** An edit goes first: news below a root that was deleted would be below what is left of it. None delays the news. */
+  /**
+   * An edit goes first: news below a root that was deleted would be below what is left of it. The root of a summary says
+   * when it was true, as one of its groups does not know the others: only whether it was deleted is asked. None delays the news.
+   */
   async function isEditLost(notification: Notification, root: Handle, { signal, plain }: Sending): Promise<boolean> {
+    const { groups, isOver = false } = notification.conversation ?? {};
     const soon = AbortSignal.any([signal, AbortSignal.timeout(EDIT_DEADLINE_MS)]);
     try {
-      await edit(notification, root, { signal: soon, plain });
+      if (groups === undefined || isOver) await edit(notification, root, { signal: soon, plain });
+      else if (await history.isDeleted(root, soon)) throw gone();
       return false;
     } catch (thrown) {
       if (isOf(thrown, "conversation_gone")) throw thrown;
-      return true;
+      return groups === undefined || isOver;
     }
   }
 
@@ -75,10 +78,8 @@ export function createSlackAppNotifier(options: ChannelOptions & { readonly app:
       }
       const isHere = root?.ts !== undefined && (root.of ?? app.channel) === app.channel;
       const known = isHere ? root : undefined;
-      const { groups, isOver = false } = notification.conversation ?? {};
-      // The root of a summary says when it was true: one of its groups does not know the others.
-      const isEdited = known !== undefined && notification.reason !== "question" && (groups === undefined || isOver);
-      const isStale = isEdited && (await isEditLost(notification, known, { signal, plain }));
+      const isNews = notification.reason !== "question";
+      const isStale = known && isNews && (await isEditLost(notification, known, { signal, plain }));
       const next = await post(notification, known, { signal, plain });
       log.debug({ integration: notification.integrationId }, "Slack accepted a notification");
       return next && { handle: formatHandle(next), ...(isStale && { isStale }) };
@@ -95,9 +96,9 @@ function isOf(thrown: unknown, code: NotifyErrorCode): boolean {
   return thrown instanceof NotifyError && thrown.code === code;
 }
 
-/** The channel of the root is: a new one is opened in the channel that is configured. */
-function gone(cause: unknown): NotifyError {
-  const message = "The channel of the conversation is gone: a new one is opened.";
+/** The root is, or its channel: a new one is opened in the channel that is configured. */
+function gone(cause?: unknown): NotifyError {
+  const message = "The root of the conversation or its channel is gone: a new one is opened.";
   return new NotifyError("conversation_gone", message, { retryable: true, scope: "message", cause });
 }
 

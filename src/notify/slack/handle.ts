@@ -10,20 +10,8 @@ const schema = z.object({
     .optional(),
   /** The channel as it was configured. */
   of: z.string().max(100).optional(),
-  /** The subject of the root: alerts, and the extent of those that opened it, which began then. */
-  named: z
-    .object({
-      alerts: z.number(),
-      offline: z.number(),
-      isExact: z.boolean(),
-      locations: z.number(),
-      areLocationsExact: z.boolean(),
-      since: z.number(),
-    })
-    .optional(),
 });
 export type Handle = z.infer<typeof schema>;
-export type Named = NonNullable<Handle["named"]>;
 
 /** The answer of chat.postMessage. Without `thread_ts` the message is no reply, whatever was asked for. */
 const Answer = schema.extend({ message: z.object({ thread_ts: schema.shape.ts }).optional() });

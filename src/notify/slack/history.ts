@@ -4,7 +4,7 @@ import type { Conversation, FoundPost, Notification } from "../../alerting/model
 import type { Instant } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/log.ts";
 import { type Notifier, NotifyError } from "../notifier.ts";
-import { formatHandle, parseHandle } from "./handle.ts";
+import { formatHandle, type Handle, parseHandle } from "./handle.ts";
 import { allPages, type Page } from "./pages.ts";
 import type { SlackApi } from "./web-api.ts";
 
@@ -22,9 +22,11 @@ const Post = z.object({
   bot_id: z.string(),
   metadata: z.object({
     event_type: z.literal(EVENT_TYPE),
-    event_payload: z.object({ notification_id: z.string(), conversation_id: z.string(), alerts: z.string() }),
+    event_payload: z.object({ notification_id: z.string(), conversation_id: z.string() }),
   }),
 });
+
+const Tombstone = z.object({ subtype: z.literal("tombstone") });
 
 export function createHistory({ api, channel, log }: { api: SlackApi; channel: string; log: Logger }) {
   let channelId = channel.startsWith("#") ? undefined : channel;
@@ -73,6 +75,11 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
 
   return {
     find,
+    /** True where somebody deleted the root of a thread, of which a tombstone is left while the thread has replies. */
+    async isDeleted({ channel, ts }: Pick<Handle, "channel" | "ts">, signal: AbortSignal): Promise<boolean> {
+      const { messages } = await api.call(signal, "conversations.replies", { channel, ts, limit: 1 });
+      return z.tuple([Tombstone], z.unknown()).safeParse(messages).success;
+    },
     /** Throws where the channel cannot be searched. */
     async probe(signal: AbortSignal): Promise<void> {
       const posts = await postsOf({ id: "" }, Date.now(), signal);
@@ -109,9 +116,8 @@ function repliesTo(api: SlackApi, args: object, signal: AbortSignal): Promise<Pa
 }
 
 function foundPost({ ts, thread_ts, metadata }: z.infer<typeof Post>, channel: string, of: string): FoundPost {
-  const { notification_id: notificationId, alerts } = metadata.event_payload;
   const handle = formatHandle({ channel, ts: thread_ts ?? ts, of });
-  return { handle, notificationId, alerts: alerts.split(" ").filter((one) => one !== "") };
+  return { handle, notificationId: metadata.event_payload.notification_id };
 }
 
 function codeOf(thrown: unknown): string | undefined {
