@@ -28,6 +28,8 @@ const Refused = z.object({
 
 /** Until when Slack takes no call of a method by a token, whatever it is about; messages are limited by channel. */
 const held = new Map<string, number>();
+/** Whole ms: with fractions, sums and differences of instants are not exact. */
+const elapsedMs = () => Math.floor(performance.now());
 
 export type SlackApi = ReturnType<typeof createSlackApi>;
 
@@ -55,7 +57,7 @@ export function createSlackApi(options: {
   return {
     /** The answer, which says `ok`; throws NotifyError. Nothing is in flight any more once `signal` is aborted. */
     async call(signal: AbortSignal, method: string, args: object = {}): Promise<Readonly<Record<string, unknown>>> {
-      const heldMs = (held.get(holdOf(method)) ?? 0) - performance.now();
+      const heldMs = (held.get(holdOf(method)) ?? 0) - elapsedMs();
       if (heldMs > 0) throw refusal(LIMITED, "429", heldMs);
       const limited = withTimeout(signal, timeoutMs);
       const answer = await unlessAborted(exchange(method, args, limited), limited).catch((thrown: unknown) => {
@@ -67,7 +69,7 @@ export function createSlackApi(options: {
       const { status, retryAfter, text } = answer;
       if (status === 429) {
         const waitMs = parseRetryAfter(retryAfter, Date.now()) ?? 1_000;
-        if (!method.startsWith("chat.")) held.set(holdOf(method), performance.now() + waitMs);
+        if (!method.startsWith("chat.")) held.set(holdOf(method), elapsedMs() + waitMs);
         throw refusal(LIMITED, "429", waitMs);
       }
       if (status !== 200) throw statusError(status);
