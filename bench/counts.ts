@@ -100,7 +100,7 @@ async function startReading(rules: readonly Rule[]) {
   });
   for (const shard of assigned.shards()) {
     await sweep(shard);
-    await details.refresh(shard, signal);
+    await details(shard, signal);
   }
 
   async function sweep(shard: number): Promise<void> {

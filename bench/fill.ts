@@ -8,7 +8,7 @@ import { afterReading } from "../src/health/shard-state.ts";
 import { type Figure, figuresOf, uptimeRetentionMs } from "../src/health/uptime.ts";
 import { chunksOf } from "../src/lib/chunks.ts";
 import { DAY_MS, HOUR_MS } from "../src/lib/clock.ts";
-import { advance, calendarOf, withPast } from "../src/poll/uptime-days.ts";
+import { advance, calendarOf } from "../src/poll/uptime-days.ts";
 import { makeLocation, makeRecording } from "../src/simulator/fleet.ts";
 import { Traits } from "../src/simulator/traits.ts";
 import { Visits } from "../src/simulator/visits/parameters.ts";
@@ -104,10 +104,9 @@ function patchOf(here: readonly Place[], rows: readonly Recording[], now: number
 
 /** Full hours as far back as they are kept, and the days of the past. */
 function historyAt(now: number, retainMs: number): UptimeHistory {
-  const calendar = calendarOf(now, "UTC", retainMs);
-  const past = calendarOf(now, "UTC", PAST_MS);
-  const history = advance(undefined, { from: calendar.oldest, buckets: hoursBefore(now, retainMs) }, calendar);
-  return withPast(history, hoursBefore(now, PAST_MS), past);
+  const calendar = calendarOf(now, "UTC", PAST_MS);
+  const history = advance(undefined, { from: calendar.oldest, buckets: hoursBefore(now, PAST_MS) }, calendar);
+  return { ...history, buckets: hoursBefore(now, retainMs) };
 }
 
 function hoursBefore(now: number, spanMs: number): UptimeBucket[] {

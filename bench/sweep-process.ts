@@ -75,6 +75,7 @@ async function open(text: string) {
     assigned,
     inventory: store.inventory,
     nameThem: inventory.nameThem,
+    moved: () => {},
     commit: createCommit({
       ...shared,
       route,

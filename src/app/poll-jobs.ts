@@ -20,11 +20,11 @@ import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createRefreshUptime } from "../poll/uptime.ts";
 import { pacedUptimes } from "../poll/uptime-ask.ts";
-import { createBackfillUptime } from "../poll/uptime-backfill.ts";
-import { createUptimeJobs } from "../poll/uptime-jobs.ts";
 import type { JobContext } from "./job-context.ts";
 
 const SWEEPS_AT_ONCE = 8;
+const UPTIMES_AT_ONCE = 3;
+const ZONES_RETRY_MS = 10 * MINUTE_MS;
 
 export class PollJobs {
   readonly externalAlerts: ReturnType<typeof createExternalAlerts>;
@@ -34,7 +34,7 @@ export class PollJobs {
   readonly #context: JobContext;
   readonly #stopping = new AbortController();
   readonly #sweep: ReturnType<typeof sweepJob>;
-  /** Shards whose stored figures lack one that rules need now. */
+  /** Shards whose stored figures lack one that rules need now, or those of recordings that moved there. */
   readonly #lacking = new Set<number>();
   readonly #ticks: OwnTicks;
 
@@ -50,12 +50,12 @@ export class PollJobs {
       assignedChanged: () => this.#followNow(),
     });
     const readCounts = createRefreshCounts(context);
-    this.#sweep = sweepJob(context, inventory.nameThem);
+    this.#sweep = sweepJob(context, inventory.nameThem, (shard) => this.#lacking.add(shard));
     this.#ticks = new OwnTicks({
       ...context,
       ...config.service,
       sweep: this.#sweep.job,
-      shardJobs: [...uptimeJobs(context, this.#lacking), ...slowJobs(context, readCounts.refresh)],
+      shardJobs: [uptimeJob(context, this.#lacking), ...slowJobs(context, readCounts.refresh)],
       fleetJobs: [
         inventoryJob({ ...context, ...inventory, isEmpty: () => assigned.shards().length === 0 }),
         fleetJob(context, readCounts.judgeWhenRead),
@@ -138,7 +138,11 @@ function guarded({ shards, mayCommit, checkActive }: JobContext): JobContext["sh
   };
 }
 
-function sweepJob(context: JobContext, nameThem: ReturnType<typeof createInventoryJob>["nameThem"]) {
+function sweepJob(
+  context: JobContext,
+  nameThem: ReturnType<typeof createInventoryJob>["nameThem"],
+  moved: (shard: number) => void,
+) {
   const { uptime, inventory, metrics, attempted, clock, statusIntervalMs } = context;
   const { read, intervalMs } = context.config.counts;
   const isAsked = read && context.rules.some(({ when }) => when.kind === "counts");
@@ -146,6 +150,7 @@ function sweepJob(context: JobContext, nameThem: ReturnType<typeof createInvento
     ...context,
     store: guarded(context),
     nameThem,
+    moved,
     followCounts: isAsked ? createCountsLookup(context.countVerdicts, intervalMs) : undefined,
     schedules: createScheduleLookup(uptime, inventory),
     swept(outcome, seconds, now) {
@@ -171,20 +176,29 @@ function sweepJob(context: JobContext, nameThem: ReturnType<typeof createInvento
 function slowJobs(context: JobContext, refreshCounts: ReturnType<typeof createRefreshCounts>["refresh"]): ShardJob[] {
   const { watch, config } = context;
   const inTurn = createShardTurns(SLOW_AT_ONCE, SLOW_DEADLINE_MS);
-  const { refresh, retryMs } = createRefreshDetails({ ...context, ...watch });
-  const zones = shardJob({ name: "details", everyMs: watch.inventoryIntervalMs, retryMs, run: inTurn(refresh) });
+  const refreshZones = inTurn(createRefreshDetails({ ...context, ...watch }));
+  const everyMs = watch.inventoryIntervalMs;
+  const zones = shardJob({ name: "details", everyMs, retryMs: ZONES_RETRY_MS, run: refreshZones });
   if (!config.counts.read) return [zones];
   // Without zones, recordings would wait for the next reading.
-  const { intervalMs: everyMs } = config.counts;
-  return [zones, shardJob({ name: "counts", everyMs, after: "details", run: inTurn(refreshCounts) })];
+  const { intervalMs } = config.counts;
+  return [zones, shardJob({ name: "counts", everyMs: intervalMs, after: "details", run: inTurn(refreshCounts) })];
 }
 
-function uptimeJobs(context: JobContext, lacking: Set<number>) {
+/** The shards in `lacking` are refreshed at once, and taken out of it then. */
+function uptimeJob(context: JobContext, lacking: Set<number>): ShardJob {
   const { shards, config, rules, watch } = context;
   const [figures, retainMs] = [figuresOf(rules), uptimeRetentionMs(rules)];
   const indexTimezone = config.service.uptimeIndexTimezone;
   const service = pacedUptimes(context.service);
-  const deps = { ...context, service, store: shards, figures, retainMs, indexTimezone };
-  const [refresh, backfill] = [createRefreshUptime(deps), createBackfillUptime(deps)];
-  return createUptimeJobs({ everyMs: watch.uptimeIntervalMs, refresh, backfill }, lacking);
+  const refresh = createRefreshUptime({ ...context, service, store: shards, figures, retainMs, indexTimezone });
+  const inTurn = createShardTurns(UPTIMES_AT_ONCE, SLOW_DEADLINE_MS);
+  return shardJob({
+    ...{ name: "uptime", everyMs: watch.uptimeIntervalMs },
+    isLacking: (shard) => lacking.has(shard),
+    run: inTurn(async (shard, signal) => {
+      lacking.delete(shard);
+      await refresh(shard, signal);
+    }),
+  });
 }

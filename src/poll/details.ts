@@ -10,8 +10,6 @@ import type { PollContext } from "./commit.ts";
 
 const ZONES_PER_RECORDING = 20;
 const ZONE_LENGTH = 200;
-/** A failed request is repeated after this long, and longer and longer up to `inventory_interval`. */
-const RETRY_MS = 60_000;
 
 interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
   readonly service: Pick<Service, "areaContexts">;
@@ -21,35 +19,34 @@ interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
 }
 
 /**
- * Gives `refresh(shard, signal)`. That any shard fails is logged once, and what was stored stays; `retryMs` says when it
- * is tried again. Ends between two requests once the signal is aborted.
+ * Gives `refresh(shard, signal)`. That any shard fails is logged once, and what was stored stays. Ends between two
+ * requests once the signal is aborted.
  */
 export function createRefreshDetails(deps: RefreshDetailsDeps) {
   const { store, log, clock } = deps;
-  /** The failures in a row of shards that are worked on here. */
-  const failing = new Map<number, number>();
+  /** Shards that are worked on here. */
+  const failing = new Set<number>();
 
   function note(shard: number, err: Error | undefined, signal: AbortSignal): void {
     const wereFailing = failing.size > 0;
-    if (err && !failing.has(shard)) signal.addEventListener("abort", () => failing.delete(shard), { once: true });
-    if (err) failing.set(shard, (failing.get(shard) ?? 0) + 1);
-    else failing.delete(shard);
+    if (!err) failing.delete(shard);
+    else if (!failing.has(shard)) {
+      failing.add(shard);
+      signal.addEventListener("abort", () => failing.delete(shard), { once: true });
+    }
     if (err && wereFailing) log.debug({ err, shard }, "zones still not read");
     else if (err) log.warn({ err, shard }, "zones not read, sending messages without them");
     else if (wereFailing && failing.size === 0) log.info({ shard }, "zones read again");
   }
 
-  return {
-    async refresh(shard: number, signal: AbortSignal): Promise<void> {
-      const { sweptAt, recordings } = (await store.shards.read(shard)).state;
-      if (sweptAt === 0) return;
-      const read = refreshZones(deps, deps.assigned.locations(shard), recordings, signal);
-      const error = await read.then(() => undefined, toError);
-      if (signal.aborted) return;
-      note(shard, error, signal);
-      await store.shards.noteAttempt(`details:${shard}`, clock.now(), error?.message);
-    },
-    retryMs: (shard: number) => RETRY_MS * 2 ** Math.min(20, (failing.get(shard) ?? 1) - 1),
+  return async (shard: number, signal: AbortSignal): Promise<void> => {
+    const { sweptAt, recordings } = (await store.shards.read(shard)).state;
+    if (sweptAt === 0) return;
+    const read = refreshZones(deps, deps.assigned.locations(shard), recordings, signal);
+    const error = await read.then(() => undefined, toError);
+    if (signal.aborted) return;
+    note(shard, error, signal);
+    await store.shards.noteAttempt(`details:${shard}`, clock.now(), error?.message);
   };
 }
 

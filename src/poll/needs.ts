@@ -28,13 +28,13 @@ export function needOf(
 interface ShardWork extends Pick<ShardJob, "name" | "everyMs" | "run"> {
   /** Another job, of which a shard must have an attempt first. */
   readonly after?: string;
-  retryMs?(shard: number): number;
+  readonly retryMs?: number;
   /** True where it is due although it was done not long ago. */
   isLacking?(shard: number): boolean;
 }
 
 /** Work on a shard since its first good sweep, unless what is stored of it cannot be read. */
-export function shardJob({ after, retryMs, isLacking, ...job }: ShardWork): ShardJob {
+export function shardJob({ after, isLacking, ...job }: ShardWork): ShardJob {
   return {
     ...job,
     need(shard, attempts, now) {
@@ -42,7 +42,7 @@ export function shardJob({ after, retryMs, isLacking, ...job }: ShardWork): Shar
       if (!swept?.goodAt || swept.fault === "unreadable") return "none";
       if (after !== undefined && !attempts.has(`${after}:${shard}`)) return "none";
       if (isLacking?.(shard)) return "at_once";
-      return needOf(`${job.name}:${shard}`, { ...job, retryMs: retryMs?.(shard) }, attempts, now);
+      return needOf(`${job.name}:${shard}`, job, attempts, now);
     },
   };
 }

@@ -2,21 +2,17 @@
 import { HOUR_MS, MINUTE_MS } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 
-/**
- * Gives `inTurn(work, isLater)`: so many are under way at once, the others begin in the order in which they came; what
- * is for later, once nothing else waits.
- */
-export function createTurns(atOnce: number): (work: () => Promise<unknown>, isLater?: boolean) => Promise<void> {
+/** Gives `inTurn(work)`: so many are under way at once, the others begin in the order in which they came. */
+export function createTurns(atOnce: number): (work: () => Promise<unknown>) => Promise<void> {
   const waiting: (() => void)[] = [];
-  const later: (() => void)[] = [];
   let running = 0;
-  return async (work, isLater = false) => {
-    if (running >= atOnce) await new Promise<void>((resolve) => (isLater ? later : waiting).push(resolve));
+  return async (work) => {
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
     else running++;
     try {
       await work();
     } finally {
-      const next = waiting.shift() ?? later.shift();
+      const next = waiting.shift();
       if (next) next();
       else running--;
     }
@@ -40,12 +36,12 @@ export function bounded<T>(deadlineMs: number, work: (signal: AbortSignal) => Pr
   };
 }
 
-/** Gives `inTurn(work, isLater)`: work on a shard in its turn, unless it was aborted; its deadline begins with the turn. */
+/** Gives `inTurn(work)`: work on a shard in its turn, unless it was aborted; its deadline begins with the turn. */
 export function createShardTurns(atOnce: number, deadlineMs: number) {
   const inTurn = createTurns(atOnce);
-  return (work: (shard: number, signal: AbortSignal) => Promise<unknown>, isLater = false) =>
+  return (work: (shard: number, signal: AbortSignal) => Promise<unknown>) =>
     (shard: number, signal: AbortSignal): Promise<void> =>
       inTurn(async () => {
         if (!signal.aborted) await bounded(deadlineMs, (stop) => work(shard, stop))(signal);
-      }, isLater);
+      });
 }

@@ -56,6 +56,8 @@ interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assi
     Config["watch"],
     "exclude" | "forgetAfterMs" | "statusIntervalMs" | "uptimeIntervalMs" | "locationsPerRequest"
   >;
+  /** Called for a shard that recordings moved to. */
+  moved(shard: number): void;
   /** Called after each sweep; `seconds` is its wall time. */
   swept(outcome: SweepOutcome, seconds: number, now: Instant): void;
 }
@@ -186,6 +188,7 @@ class Sweeper {
     );
     if (committed.outcome === "lost") return "lost";
     this.#evaluated.set(shard, { answers, nonce: committed.nonce, members: evaluation.members });
+    if (known.begun?.size) this.#deps.moved(shard);
     return "ok";
   }
 

@@ -84,11 +84,8 @@ async function askForWeeks(
 }
 
 /** Each request waits for its turn; those of a second may be made at once. */
-export function pacedUptimes(
-  service: AskUptimeDeps["service"],
-  perSecond = REQUESTS_PER_SECOND,
-): AskUptimeDeps["service"] {
-  const gapMs = 1_000 / perSecond;
+export function pacedUptimes(service: AskUptimeDeps["service"]): AskUptimeDeps["service"] {
+  const gapMs = 1_000 / REQUESTS_PER_SECOND;
   let freeAt = Number.NEGATIVE_INFINITY;
   return {
     async uptimes(query) {

@@ -68,18 +68,7 @@ export function advance(
     isNextSettled:
       hasSettled(history, calendar) || (first <= calendar.settledDay && calendar.settledDay > calendar.finishedDay),
     readFrom,
-    hasPast: history?.hasPast,
   };
-}
-
-/** The history with days from before it began; those that it has stay as they are. Pure. */
-export function withPast(
-  history: UptimeHistory,
-  buckets: readonly UptimeBucket[],
-  { days: past }: Pick<Calendar, "days">,
-): UptimeHistory {
-  const days = { ...Object.fromEntries(daysOf(buckets, past)), ...history.days };
-  return { ...history, days, hasPast: true };
 }
 
 function daysOf(buckets: readonly UptimeBucket[], days: Calendar["days"]): (readonly [day: string, DayUptime])[] {

@@ -34,8 +34,6 @@ const PAGE = 200;
 const LEARN_FROM_MS = 21 * 86_400_000;
 /** Weeks that failed are asked for again at the next refresh; after so many failures they count as refused. */
 const WEEKS_TRIED = 3;
-/** The past of so many recordings of a shard is read after a refresh. */
-const MOST_WITHOUT_PAST = 50;
 
 export interface RefreshUptimeDeps
   extends AskUptimeDeps,
@@ -51,21 +49,18 @@ export interface RefreshUptimeDeps
 }
 
 /**
- * Gives `refresh(shard, signal)`; a failure is noted and logged once, figures stay until they are too old. Resolves to
- * some of the recordings whose past was not asked for. Ends between two requests once the signal is aborted.
+ * Gives `refresh(shard, signal)`; a failure is noted and logged once, figures stay until they are too old. Ends between
+ * two requests once the signal is aborted.
  */
-export function createRefreshUptime(
-  deps: RefreshUptimeDeps,
-): (shard: number, signal: AbortSignal) => Promise<readonly string[]> {
+export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number, signal: AbortSignal) => Promise<void> {
   const failing = new Set<number>();
   const weeksFailed = new Map<number, number>();
   const shared = createShared(deps);
 
   return async (shard, signal) => {
     const { recordings, sweptAt } = (await deps.store.read(shard)).state;
-    if (sweptAt === 0) return [];
+    if (sweptAt === 0) return;
     const ids = [...recordings.keys()];
-    const withoutPast: string[] = [];
     try {
       await deps.inventory.follow();
       if (!shared.segments.has(shard)) shared.segments.keep(shard, await segmentsStored(deps, shard, ids));
@@ -74,12 +69,12 @@ export function createRefreshUptime(
       const schedules = new Map<string, KnownSchedule>();
       const failed = weeksFailed.get(shard) ?? 0;
       const isLastTry = failed + 1 >= WEEKS_TRIED;
-      const gathered = { ratios, schedules, segments, withoutPast, isLastTry, recordings, signal };
+      const gathered = { ratios, schedules, segments, isLastTry, recordings, signal };
       let missed = false;
       for (const page of chunksOf(ids, PAGE)) {
         missed = (await refreshPage(deps, shard, page, gathered, shared)) || missed;
       }
-      if (signal.aborted) return [];
+      if (signal.aborted) return;
       if (missed) weeksFailed.set(shard, failed + 1);
       else weeksFailed.delete(shard);
       shared.segments.keep(shard, segments);
@@ -89,13 +84,12 @@ export function createRefreshUptime(
       await deps.store.noteAttempt(`uptime:${shard}`, now, undefined, now, segments.last);
       if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures read again");
     } catch (thrown) {
-      if (signal.aborted) return [];
+      if (signal.aborted) return;
       const err = toError(thrown);
       if (!failing.has(shard)) deps.log.warn({ err, shard }, "uptime figures not read, keeping the old ones");
       failing.add(shard);
       await deps.store.noteAttempt(`uptime:${shard}`, deps.clock.now(), err.message);
     }
-    return withoutPast.slice(0, MOST_WITHOUT_PAST);
   };
 }
 
@@ -105,7 +99,6 @@ interface Gathered extends Pick<ShardState, "recordings"> {
   readonly ratios: Ratios;
   readonly schedules: Map<string, KnownSchedule>;
   readonly segments: SegmentCounts;
-  readonly withoutPast: string[];
   readonly isLastTry: boolean;
   readonly signal: AbortSignal;
 }
@@ -175,7 +168,7 @@ interface Keeping extends Gathered {
 async function* keepAnswer(
   { inventory, log, watch }: RefreshUptimeDeps,
   { results, from, unread }: UptimeAnswer,
-  { ratios, schedules, segments, withoutPast, recordings, now, known, learns, daysOf, hourAt, isLate }: Keeping,
+  { ratios, schedules, segments, recordings, now, known, learns, daysOf, hourAt, isLate }: Keeping,
 ): AsyncGenerator<readonly [id: string, UptimeHistory], void> {
   const maybeYield = createYielder();
   const { recordings: believed, doubted } = await inventory.takeRecordings(results.map(({ recording }) => recording));
@@ -196,7 +189,6 @@ async function* keepAnswer(
     const quality = noteQuality(before?.quality, qualityOf(state, now, watch), now);
     const online = noteOnline(before?.online, state, now, watch);
     const history = Object.assign(advanced, { schedule: isUnread ? undefined : schedule, quality, online });
-    if (!history.hasPast) withoutPast.push(id);
     const weekly = schedule && toKnown(schedule, history.buckets, { now, lengthMs, timezone });
     if (weekly) schedules.set(id, weekly);
     const scheduled = weekly && shareWithin(weekly);

@@ -22,8 +22,6 @@ export interface UptimeHistory {
   readonly isNextSettled?: boolean | undefined;
   /** The first day since which all were read and kept, whether the service had anything for them or not. */
   readonly readFrom?: string | undefined;
-  /** The days from before it was known were asked for: there is no more of them to read. */
-  readonly hasPast?: boolean | undefined;
   /** The schedule of a recording that has one. */
   readonly schedule?: LearnedSchedule | undefined;
   /** Every refresh of these saw it online, and none in between saw a change. */

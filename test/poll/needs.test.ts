@@ -11,7 +11,7 @@ const swept: [string, Attempt][] = [["shard:1", good(T0)]];
 const uptime = (attempt: Attempt): [string, Attempt][] => [...swept, ["uptime:1", attempt]];
 
 const job = { name: "uptime", everyMs: EVERY, run: async () => {} };
-const retried = { retryMs: () => MINUTE };
+const retried = { retryMs: MINUTE };
 it.each<[string, Partial<Parameters<typeof shardJob>[0]>, [string, Attempt][], string]>([
   ["not swept yet", {}, [["shard:1", failed(T0)]], "none"],
   ["unreadable since it was swept", {}, [["shard:1", { ...failed(T0), goodAt: T0 - 1, fault: "unreadable" }]], "none"],

@@ -34,7 +34,7 @@ export function commitOf(more: Partial<Parameters<typeof createCommit>[0]> = {},
 }
 
 export type SweepDeps = Parameters<typeof createSweep>[0];
-type Given = "clock" | "log" | "schedules" | "watch" | "swept";
+type Given = "clock" | "log" | "schedules" | "watch" | "moved" | "swept";
 
 /** The part of a sweep's dependencies that is the same over any store. */
 export function plainSweep(clock: { readonly at: number }, watch: Partial<SweepDeps["watch"]> = {}) {
@@ -50,6 +50,7 @@ export function plainSweep(clock: { readonly at: number }, watch: Partial<SweepD
       locationsPerRequest: 50,
       ...watch,
     },
+    moved: () => {},
     swept: () => {},
   } satisfies Pick<SweepDeps, Given>;
 }

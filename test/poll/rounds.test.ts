@@ -21,7 +21,7 @@ function worksOf(atOnce: number) {
     else underWay.get(shard)?.resolve();
     await settled();
   };
-  return { run: inTurn(work), runLater: inTurn(work, true), begun, end };
+  return { run: inTurn(work), begun, end };
 }
 
 it("so many are worked on at once, the others in their turn; one that fails ends its turn", async () => {
@@ -34,18 +34,6 @@ it("so many are worked on at once, the others in their turn; one that fails ends
   expect(begun).toEqual([1, 2, 3]);
   await end(1);
   expect(begun).toEqual([1, 2, 3, 4]);
-});
-
-it("what is for later begins once nothing else waits", async () => {
-  const { run, runLater, begun, end } = worksOf(1);
-  void run(1, signal);
-  void runLater(2, signal);
-  void run(3, signal);
-  await end(1);
-  void run(4, signal);
-  await end(3);
-  await end(4);
-  expect(begun).toEqual([1, 3, 4, 2]);
 });
 
 it("what was aborted before its turn is not begun, and keeps no other waiting", async () => {

@@ -30,6 +30,8 @@ class World {
   readonly stored = memoryStores();
   moved: string[] = [];
   readonly firing = new Map<string, Alert>();
+  /** Shards that recordings moved to. */
+  readonly joined: number[] = [];
   readonly sweep: (shard: number) => Promise<void>;
   readonly shards: readonly number[];
 
@@ -43,6 +45,7 @@ class World {
       ...{ store, inventory, uptime, assigned, rules },
       service: { statusUptime: async ({ entities }) => this.#answer(entities) },
       firing: async () => [...this.firing.values()],
+      moved: (shard) => void this.joined.push(shard),
       nameThem: async (ids) => ids.forEach((id) => void (names.has(id) || this.readName(id, 0))),
       commit: {
         evaluation: async (transitions, write) => {
@@ -210,6 +213,7 @@ it.each(["L1", "L2"])(
       await world.rounds(20);
       expect(world.moved.map((one) => one.replace(/@.*/, ""))).toEqual(["firing RecordingOffline/recording/a"]);
       expect(world.known().filter(({ id }) => id === "a")).toMatchObject([{ locationId: to, since }]);
+      expect(world.joined, "its uptime is read there").toEqual(to === "L2" ? [1] : []);
       world.offline.delete("a");
       world.moved = [];
       await world.rounds(20);

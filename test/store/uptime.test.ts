@@ -49,7 +49,6 @@ const history: fc.Arbitrary<UptimeHistory> = fc.record({
   finishedDay: fc.option(fc.constant("2026-03-01"), { nil: undefined }),
   isNextSettled: fc.constantFrom(true, undefined),
   readFrom: fc.option(fc.constant("2026-02-01"), { nil: undefined }),
-  hasPast: fc.constantFrom(true, undefined),
   schedule: fc.option(
     fc.record({
       hours: fc.stringMatching(/^[1-9a-v]{168}$/),
