@@ -1,6 +1,6 @@
 /** How near the visits lost in an outage are to those that the simulated world knows were missed. */
-import { visitsRange } from "../../src/alerting/uncounted.ts";
-import { sumOfVisits, visitsLostDuring } from "../../src/counts/location-outage.ts";
+import { sumOfVisits, visitsRange } from "../../src/alerting/uncounted.ts";
+import { visitsLostDuring } from "../../src/counts/location-outage.ts";
 import type { NothingLost, VisitsLost } from "../../src/counts/visits-lost.ts";
 import type { Scenario } from "../../src/simulator/scenario.ts";
 import { makeVisitsWorld, type VisitsWorld } from "./visits-world.ts";

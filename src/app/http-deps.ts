@@ -2,13 +2,13 @@
 import { hkdfSync } from "node:crypto";
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
-import { plannedBy } from "../alerting/maintenance.ts";
 import { routesOf } from "../alerting/route.ts";
 import { withSuppressionLines } from "../alerting/suppression-lines.ts";
 import { rolesOf } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
 import { isReadingOpen } from "../config/http-schema.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
+import { readEpisodes } from "../digest/read-episodes.ts";
 import { readHandover } from "../digest/read-handover.ts";
 import { type Alert, groupOfSubject, type Subject } from "../health/alert.ts";
 import { recordingLabels } from "../health/recording-evaluator.ts";
@@ -16,14 +16,13 @@ import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import type { Access } from "../http/principal.ts";
 import { proxyCheck } from "../http/proxies.ts";
 import { judgeReadiness, type ReadinessFacts } from "../http/readiness.ts";
-import { DAY_MS, type Instant } from "../lib/clock.ts";
+import { DAY_MS } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { keptFor } from "../lib/kept.ts";
 import { readVersion } from "../lib/version.ts";
 import { coalesced, mapYielding } from "../lib/yield.ts";
 import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
-import { type StoredEpisode, toStoredEpisode } from "../store/episodes.ts";
 import type { Reloader } from "./reload.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
@@ -41,6 +40,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   const config = () => reloader.current().config;
   const engine = () => reloader.current().engine;
   const access = createAccess(config);
+  const episodesSource = () => ({ store, config: config(), uncounted: engine().uncounted });
   const endedLately = keptFor(ENDED_KEPT_MS, (now) => store.episodes.endedSince(now - DAY_MS));
   return {
     log,
@@ -71,9 +71,9 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     countsJudged: store.countVerdicts.refreshJudged,
     zones: store.zones.read,
     endedLately: () => endedLately(clock.now()),
-    episodes: (since) => episodesSince(runtime, reloader.current(), since),
+    episodes: (since) => readEpisodes(episodesSource(), since, clock.now(), VISITS_DEADLINE_MS),
     report: (request) => engine().report(request),
-    handover: (span, timezone) => readHandover({ store, clock, config: config() }, span, timezone),
+    handover: (span, timezone) => readHandover({ ...episodesSource(), store, clock }, span, timezone),
     async addShiftNote(note, by) {
       await store.shiftNotes.add(note);
       runtime.audit({ ...by, action: "shift_noted", outcome: "done", after: { text: note.text } });
@@ -83,23 +83,6 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
   };
-}
-
-/** The episodes that ended, and those that last with what is known of them now. */
-export async function episodesSince(
-  { store, clock }: Pick<Runtime, "store" | "clock">,
-  { engine, config }: Pick<Setup, "engine" | "config">,
-  since: Instant,
-): Promise<StoredEpisode[]> {
-  const [ended, alerts] = await Promise.all([store.episodes.endedSince(since), store.shards.alerts()]);
-  const firing = alerts.filter(({ state }) => state === "firing");
-  const visits = await engine.uncounted.of(firing, clock.now(), VISITS_DEADLINE_MS);
-  const lasting = firing.map((alert) => ({
-    ...toStoredEpisode(alert),
-    planned: plannedBy(config.maintenance, alert),
-    uncounted: visits.get(alert.id),
-  }));
-  return [...ended, ...lasting];
 }
 
 /** The decision log, and what the clock adds to it. */

@@ -1,7 +1,7 @@
 /** Outages of a location's recordings, by the alerts about them. */
 import type { ProblemKind, SubjectKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { clip, type Interval, subtract, total } from "../lib/intervals.ts";
+import { clip, type Interval, subtract } from "../lib/intervals.ts";
 import { type CountedHours, type NothingLost, type VisitsLost, visitsLost } from "./visits-lost.ts";
 
 /** One episode of an alert; without an `endsAt` it fires. */
@@ -50,49 +50,3 @@ export function visitsLostDuring(
   const brief = spans.filter(({ from, to }) => to - from <= BRIEF_MS);
   return visitsLost(counts, { all, some: clip(spans, bounds) }, brief);
 }
-
-/** An alert, and the visits that were not counted while it fired. */
-interface CostedAlert extends Pick<OutageAlert, "startsAt" | "endsAt"> {
-  readonly uncounted?: VisitsLost | undefined;
-}
-
-/**
- * The sum of alerts of one location inside `bounds`, each visit once: the largest count first, others for the share of
- * their time that is left. Those that fire end with `bounds`. Undefined where nothing is known.
- */
-export function visitsInAll(alerts: readonly CostedAlert[], bounds: Interval): VisitsLost | undefined {
-  const spans = alerts.flatMap(({ startsAt: from, endsAt: to = bounds.to, uncounted }) =>
-    uncounted && to > from ? [{ from, to, uncounted }] : [],
-  );
-  const counted: Interval[] = [];
-  const parts: VisitsLost[] = [];
-  for (const { from, to, uncounted } of spans.sort((a, b) => b.uncounted.estimate - a.uncounted.estimate)) {
-    const share = total(subtract(clip([{ from, to }], bounds), counted)) / (to - from);
-    counted.push({ from, to });
-    if (share > 0) parts.push(timesShare(uncounted, share));
-  }
-  return sumOfVisits(parts);
-}
-
-function timesShare({ estimate, low, high }: VisitsLost, share: number): VisitsLost {
-  return { estimate: estimate * share, low: low * share, high: high * share };
-}
-
-/** The correlation of the errors of two outages: weather, season and holidays are shared. On the safe side of what `bench/detect` shows. */
-const CORRELATION = 0.1;
-
-/** Their errors add up as those of estimates that are a little alike. Undefined of none. */
-export function sumOfVisits(all: readonly VisitsLost[]): VisitsLost | undefined {
-  if (all.length === 0) return undefined;
-  const estimate = sumOf(all.map((one) => one.estimate));
-  const below = widthOf(all.map(({ estimate: own, low }) => own - low));
-  const above = widthOf(all.map(({ estimate: own, high }) => high - own));
-  return { estimate, low: Math.max(0, estimate - below), high: estimate + above };
-}
-
-function widthOf(widths: readonly number[]): number {
-  const squares = sumOf(widths.map((width) => width ** 2));
-  return Math.sqrt((1 - CORRELATION) * squares + CORRELATION * sumOf(widths) ** 2);
-}
-
-const sumOf = (figures: readonly number[]) => figures.reduce((sum, one) => sum + one, 0);

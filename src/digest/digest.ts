@@ -2,11 +2,14 @@
  * The input of a digest, and its figures. Lengths are ms, ratios 0–1; undefined means that there is no
  * figure, and is shown as a blank: never as 0 %, never as 100 %.
  */
+import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
+import type { Episode, Incident } from "../alerting/incident.ts";
+import type { IncidentNames } from "../alerting/incident-words.ts";
 import type { Maintenance } from "../alerting/maintenance.ts";
 import type { Matcher } from "../alerting/matcher.ts";
 import type { VisitWorth } from "../alerting/uncounted.ts";
 import type { VisitsLost } from "../counts/visits-lost.ts";
-import type { EndReason, Labels } from "../health/alert.ts";
+import type { EndReason } from "../health/alert.ts";
 import type { Shop } from "../health/directory.ts";
 import type { Recording, RecordingStatus, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -18,28 +21,24 @@ export interface DigestPeriod extends Interval {
   readonly label: string;
 }
 
-/**
- * `offline` and `missing` are downtime of a recording, `location_offline` of a whole location; everything else is
- * counted, not added to downtime.
- */
-export type DigestEpisodeKind = "offline" | "missing" | "location_offline" | "flapping" | "other";
-
-/** One episode of an alert, reduced to what a digest needs. Without an `endsAt` it is still firing. */
-export interface DigestEpisode {
-  readonly alertname: string;
-  readonly kind: DigestEpisodeKind;
-  readonly recordingId?: string | undefined;
-  /** The subject where `recordingId` is absent. */
-  readonly locationId?: string | undefined;
-  /** Labels of an alert about recordings that share one: it belongs to the digests whose matchers they match. */
-  readonly group?: Labels | undefined;
-  /** The camera server of an alert about all of its recordings. */
-  readonly cameraServer?: string | undefined;
-  readonly startsAt: Instant;
-  readonly endsAt?: Instant | undefined;
+/** One episode of an alert; without an `endsAt` it is still firing. */
+export interface DigestEpisode extends Episode {
   readonly endReason?: EndReason | undefined;
+  /** The maintenance in which it began or ended. */
+  readonly planned?: string | undefined;
   /** Visits of its location not counted meanwhile. */
   readonly uncounted?: VisitsLost | undefined;
+}
+
+/** An incident inside a period, of the recordings that the digest is about. */
+export interface DigestIncident extends Pick<Incident, "id" | "startsAt" | "endsAt"> {
+  readonly title: string;
+  /** Recordings were offline, or missing. */
+  readonly isOutage: boolean;
+  /** Visits of the period that were not counted, each at one incident. */
+  readonly visits: VisitsLost | undefined;
+  /** In force, of one that is open. */
+  readonly acknowledgement: StoredAcknowledgement | undefined;
 }
 
 /** A maintenance, with its windows in and around the period. */
@@ -77,6 +76,9 @@ export interface DigestScope {
   /** The zone of the days of figures, where it is not each recording's own. */
   readonly dayZone?: string | undefined;
   readonly episodes: readonly DigestEpisode[];
+  /** In force, by id of an episode. */
+  readonly acknowledgements?: ReadonlyMap<string, StoredAcknowledgement> | undefined;
+  readonly names: IncidentNames;
   /** Selects recordings by the labels that an alert of theirs would carry; all must match. */
   readonly matchers: readonly Matcher[];
   /** While the service was unreachable: neither up nor down. */
@@ -90,31 +92,24 @@ export interface DigestScope {
 }
 
 /**
- * The part of a digest that lists a recording. `down_now`: offline or missing when the digest is made. `down_some`: it
- * was inside the period, or its uptime is below `UP_ALL_THE_TIME`. `planned`: it was down inside
+ * The part of a digest that counts a recording. `down_now`: offline or missing when the digest is made. `down_some`: it
+ * was inside the period. `low`: its uptime is below `UP_ALL_THE_TIME` without an outage. `planned`: it was down inside
  * maintenance windows alone. `up`: neither, with evidence. `closed`: outside
  * its schedule throughout. `unknown`: no evidence.
  */
-export const digestParts = ["down_now", "down_some", "planned", "up", "closed", "unknown"] as const;
+export const digestParts = ["down_now", "down_some", "low", "planned", "up", "closed", "unknown"] as const;
 export type DigestPart = (typeof digestParts)[number];
 
 /** One outage in its true length; `lostMs` is its downtime inside the period. */
 export interface Outage {
-  readonly kind: "offline" | "missing" | "location_offline";
   readonly startsAt: Instant;
   readonly endsAt: Instant | undefined;
   readonly lostMs: number;
   /** The part of its true length that is inside maintenance windows. */
-  readonly plannedMs?: number | undefined;
-  /** It ended with the recording or location online, not by leaving the fleet. */
+  readonly plannedMs: number;
+  /** It ended with the recording online, not by leaving the fleet. */
   readonly recovered: boolean;
 }
-
-/** State of a slot of the period, worst first; `closed` is outside the schedule. */
-export type SlotState = "down" | "planned" | "low" | "unreachable" | "up" | "closed" | "none";
-
-/** A run of equal slots of the period's timeline. */
-export type TimelineRun = { readonly state: SlotState; readonly slots: number };
 
 export interface RecordingDigest {
   readonly id: string;
@@ -122,24 +117,16 @@ export interface RecordingDigest {
   readonly part: DigestPart;
   /** The beginning of the downtime of a recording that is down now. */
   readonly downSince: Instant | undefined;
+  /** It is down now, and that is no incident of the period: it began later, or has no alert. */
+  readonly isAside: boolean;
   readonly uptime: number | undefined;
-  /** Uptime of the period before; undefined where figures do not go back so far. */
-  readonly uptimeBefore: number | undefined;
   /** Downtime inside the period, except while the service was unreachable and outside the schedule. */
   readonly lostMs: number;
   /** Downtime inside maintenance windows: not part of `lostMs`. */
   readonly plannedMs: number;
   /** By cause, with what only the service's figures lack. */
   readonly loss: LossTally;
-  readonly outages: readonly Outage[];
-  /** Flapping alerts inside the period, and their time inside it. */
-  readonly flapping: { readonly count: number; readonly lengthMs: number } | undefined;
-  /** Empty for recordings that were up or unknown. */
-  readonly timeline: readonly TimelineRun[];
 }
-
-/** Visits of a location that were not counted inside the period. */
-export type LocatedVisits = Located & { readonly visits: VisitsLost };
 
 export type Located = { readonly locationId: string; readonly locationName: string };
 
@@ -165,36 +152,11 @@ export interface LocationDigest extends Located {
   readonly days: readonly (number | undefined)[];
 }
 
-/** An outage of a recording; without one, of the whole location. */
-export interface LongOutage extends Located {
-  readonly recording: { readonly id: string; readonly name: string } | undefined;
-  readonly outage: Outage;
-}
-
-/** A recording that went down repeatedly. */
-export type Flapper = Located & { readonly recording: RecordingDigest };
-
-/** An alert that fires when the digest is made, and is acknowledged. */
-export interface AcknowledgedAlert {
-  readonly alertname: string;
-  /** The names of its recording, if any, and its location. */
-  readonly names: readonly string[];
-  readonly startsAt: Instant;
-  readonly author: string;
-  readonly at: Instant;
-  readonly comment: string;
-}
-
-/** Alerts of other kinds inside the period, by name. `lengthMs` is their time inside it, added up. */
-export type OtherAlerts = { readonly alertname: string; readonly count: number; readonly lengthMs: number };
-
 /** Totals of all recordings, and the number of them in each part. */
 export interface DigestTotals extends Readonly<Record<DigestPart, number>> {
   readonly recordings: number;
+  /** Recordings with downtime. */
   readonly affected: number;
-  /** The recordings of `down_some` with low uptime and without a recorded outage. */
-  readonly low: number;
-  readonly outages: number;
   readonly lostMs: number;
   readonly plannedMs: number;
   readonly loss: LossTally;
@@ -204,7 +166,7 @@ export interface DigestTotals extends Readonly<Record<DigestPart, number>> {
 }
 
 /** Totals of the period before; undefined: nothing to compare with. */
-export type TotalsBefore = Readonly<Record<"uptime" | "lostMs" | "outages" | "recoveryMs", number | undefined>>;
+export type TotalsBefore = Readonly<Record<"uptime" | "lostMs" | "incidents" | "recoveryMs", number | undefined>>;
 
 export interface Digest {
   readonly now: Instant;
@@ -218,19 +180,10 @@ export interface Digest {
   readonly days: readonly string[];
   /** Lowest uptime first, those without a figure last. */
   readonly locations: readonly LocationDigest[];
-  /** Longest first; a few. */
-  readonly longest: readonly LongOutage[];
-  /** Most outages first. */
-  readonly flappers: readonly Flapper[];
-  /** Longest first. */
-  readonly locationOutages: readonly LongOutage[];
-  readonly other: readonly OtherAlerts[];
-  /** Longest first; undefined: not asked for. */
-  readonly acknowledged?: readonly AcknowledgedAlert[];
+  /** Worst first. */
+  readonly incidents: readonly DigestIncident[];
   readonly unreachable: readonly Interval[];
   readonly unwatched: readonly Interval[];
-  /** Most first; of locations where it is known. */
-  readonly visits: readonly LocatedVisits[];
   readonly visitWorth?: VisitWorth | undefined;
   /** Windows inside the period. */
   readonly maintenance: readonly Pick<PlannedWindows, "name" | "comment" | "windows">[];

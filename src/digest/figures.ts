@@ -2,12 +2,9 @@
 
 import { DateTime } from "luxon";
 import { isInForce } from "../alerting/acknowledgement.ts";
+import { namesFrom } from "../alerting/incident-words.ts";
 import { windowsIn } from "../alerting/maintenance.ts";
-import { matchesAny } from "../alerting/views.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
-import type { VisitsLost } from "../counts/visits-lost.ts";
-import type { Alert } from "../health/alert.ts";
-import type { Rule } from "../health/model.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import { knownHours } from "../health/schedule.ts";
 import { type FleetSnapshot, type RecordingState, statusOf } from "../health/shard-state.ts";
@@ -18,21 +15,20 @@ import { createYielder, eachRow, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
-import { digestEpisode, groupKey } from "./compute/episode.ts";
+import { groupKey } from "./compute/episode.ts";
 import { AROUND_MS } from "./compute/recording.ts";
-import type { AcknowledgedAlert, Digest, DigestPeriod, DigestRecording, DigestScope } from "./digest.ts";
+import type { Digest, DigestPeriod, DigestRecording, DigestScope } from "./digest.ts";
 import { periodOf } from "./period.ts";
+import { type EpisodesSource, readEpisodes } from "./read-episodes.ts";
 
 /** The fleet, and which shard each recording's history is in. */
 export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly number[] };
 
 /** The sources of a digest's figures. */
-export interface FiguresSource {
-  readonly config: Pick<Config, "rules" | "service"> & Partial<Pick<Config, "maintenance" | "counts">>;
+export interface FiguresSource extends EpisodesSource {
+  readonly config: Pick<Config, "service"> & Partial<Pick<Config, "maintenance" | "counts">>;
   readonly store: Pick<Store, "episodes" | "shards" | "uptime" | "coverage" | "acks">;
   fleet(): Promise<DigestFleet>;
-  /** Visits not counted while alerts fire, by episode. */
-  readonly uncounted?: { of(alerts: readonly Alert[], now: Instant): Promise<ReadonlyMap<string, VisitsLost>> };
 }
 
 /** A page of histories is about a megabyte. */
@@ -50,8 +46,7 @@ export async function computeFleet(source: FiguresSource, digest: DigestConfig, 
   const scope = await readScope(source, { ...digest, period, before }, fleet);
   const digester = createDigester(scope);
   await addFleet(source, fleet, digester, period.to - FIGURES_FROM_MS);
-  const acknowledged = await acknowledgedOf(source, digest, fleet.now);
-  return { ...(await runYielding(digester.finish())), acknowledged, visitWorth: source.config.counts };
+  return { ...(await runYielding(digester.finish())), visitWorth: source.config.counts };
 }
 
 type FleetStates = Awaited<ReturnType<typeof readStates>>;
@@ -72,20 +67,6 @@ function* latestOf({ shards }: FleetSnapshot): Generator<void, ReadonlyMap<strin
   return latest;
 }
 
-async function acknowledgedOf({ store }: FiguresSource, { matchers }: DigestConfig, now: Instant) {
-  const acks = await store.acks.read();
-  const alerts = acks.size === 0 ? [] : await store.shards.alerts();
-  const found = alerts.flatMap((alert): AcknowledgedAlert[] => {
-    const { id, state, labels, startsAt } = alert;
-    const ack = acks.get(id);
-    if (!ack || state !== "firing" || !isInForce(ack, now) || !matchesAny(matchers, alert)) return [];
-    const { alertname = "", recording, location } = labels;
-    const names = [recording, location].filter((name) => name !== undefined);
-    return [{ alertname, names, startsAt, author: ack.author, at: ack.at, comment: ack.comment }];
-  });
-  return found.sort((a, b) => a.startsAt - b.startsAt);
-}
-
 /** The subject of a digest or a report. */
 export interface Wanted extends Pick<DigestConfig, "timezone" | "matchers"> {
   readonly period: DigestPeriod;
@@ -94,39 +75,37 @@ export interface Wanted extends Pick<DigestConfig, "timezone" | "matchers"> {
 }
 
 export async function readScope(
-  { config, store, uncounted }: FiguresSource,
+  source: FiguresSource,
   { period, before, ...wanted }: Wanted,
   fleet: FleetStates,
 ): Promise<DigestScope> {
-  const { rules, maintenance = [] } = config;
+  const { config, store } = source;
   const { now } = fleet;
   const from = (before ?? period).from - AROUND_MS;
-  const [all, alerts, coverage, completeSince] = await Promise.all([
-    store.episodes.endedSince(from),
-    store.shards.alerts(),
+  const [all, acks, coverage, completeSince] = await Promise.all([
+    readEpisodes(source, from, now),
+    store.acks.read(),
     store.coverage.since(from),
     store.episodes.completeSince(),
   ]);
   const until = Math.min(period.to + AROUND_MS, now);
   // Outages that ended before may have been dropped to make room.
   const unseen = subtract([{ from, to: until }], clip(coverage, { from: completeSince, to: until }));
-  const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "external";
-  const ended = all.filter(isOwn);
-  const firing = alerts.filter((alert) => alert.state === "firing" && isOwn(alert));
-  const visits = await uncounted?.of(firing, now);
-  const unreachable = unreachableTime([...ended, ...firing], rules, period.to, now);
+  const episodes = all.filter(({ subject }) => subject.kind !== "external");
+  const unreachable = episodes
+    .filter(({ problem, startsAt }) => problem === "service_unreachable" && startsAt < period.to)
+    .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }));
   return {
     now,
     period,
     before: before && { period: before, isWatched: isWatched(before, [...unseen, ...unreachable], completeSince) },
     timezone: wanted.timezone,
     dayZone: config.service.uptimeIndexTimezone === "utc" ? "UTC" : undefined,
-    episodes: [
-      ...ended.map((row) => digestEpisode({ ...row, labels: { alertname: row.alertname } }, rules)),
-      ...firing.map((alert) => digestEpisode({ ...alert, uncounted: visits?.get(alert.id) }, rules)),
-    ],
+    episodes,
+    acknowledgements: new Map([...acks].filter(([, ack]) => isInForce(ack, now))),
+    names: namesFrom(fleet.inventory),
     matchers: wanted.matchers,
-    maintenance: maintenance.map((one) => ({
+    maintenance: (config.maintenance ?? []).map((one) => ({
       ...one,
       windows: windowsIn(one, { from, to: Math.max(now, period.to) }),
     })),
@@ -145,19 +124,6 @@ function* groupSizes({ latest, inventory }: FleetStates): Generator<void, Readon
     if (recording) add(groupKey("camera_server", recording.cameraServer));
   });
   return sizes;
-}
-
-function unreachableTime(
-  alerts: readonly Pick<Alert, "ruleId" | "startsAt" | "endsAt">[],
-  rules: readonly Rule[],
-  before: Instant,
-  now: Instant,
-): Interval[] {
-  const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
-  const ids = new Set(rules.filter(isUnreachable).map(({ id }) => id));
-  return alerts
-    .filter(({ ruleId, startsAt }) => ids.has(ruleId) && startsAt < before)
-    .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }));
 }
 
 /** True where nearly all of a period was watched, and its episodes are still stored. */

@@ -5,15 +5,14 @@ import { handoverOf } from "../alerting/handover.ts";
 import { type Incident, incidentsOf, widestSubjects } from "../alerting/incident.ts";
 import { namesFrom } from "../alerting/incident-words.ts";
 import { maintenanceNow } from "../alerting/maintenance.ts";
-import type { Config } from "../config/config.ts";
-import { type Clock, DAY_MS } from "../lib/clock.ts";
+import { type Clock, DAY_MS, type Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
-import { type StoredEpisode, toStoredEpisode } from "../store/episodes.ts";
+import type { StoredEpisode } from "../store/episodes.ts";
 import type { Store } from "../store/store.ts";
+import { type EpisodesSource, readEpisodes } from "./read-episodes.ts";
 
-export interface HandoverSource {
+export interface HandoverSource extends EpisodesSource {
   readonly store: Pick<Store, "episodes" | "shards" | "acks" | "silences" | "log" | "inventory" | "shiftNotes">;
-  readonly config: Partial<Pick<Config, "maintenance">>;
   readonly clock: Clock;
 }
 
@@ -24,13 +23,14 @@ const [MOST_SUBJECTS, SUBJECTS_EACH] = [400, 4];
 
 /** The handover of a span of time, with times in this zone. */
 export async function readHandover(
-  { store, config, clock }: HandoverSource,
+  { clock, ...source }: HandoverSource,
   span: Interval,
   timezone: string,
 ): Promise<Document> {
+  const { store, config } = source;
   const now = clock.now();
   const [incidents, acks, silences, notes] = await Promise.all([
-    readIncidents(store, span),
+    readIncidents(source, span, now),
     store.acks.read(),
     store.silences.read(now),
     store.shiftNotes.read(span),
@@ -47,12 +47,11 @@ export async function readHandover(
 }
 
 /** Incidents that were open in a span of time, the newest first. */
-export async function readIncidents(
-  { episodes, shards }: Pick<Store, "episodes" | "shards">,
+async function readIncidents(
+  source: EpisodesSource,
   { from, to }: Interval,
+  now: Instant,
 ): Promise<Incident<StoredEpisode>[]> {
-  const [ended, alerts] = await Promise.all([episodes.endedSince(from - BEFORE_MS), shards.alerts()]);
-  const firing = alerts.filter(({ state }) => state === "firing").map(toStoredEpisode);
-  const all = incidentsOf([...ended, ...firing]);
+  const all = incidentsOf(await readEpisodes(source, from - BEFORE_MS, now));
   return all.filter(({ startsAt, endsAt }) => startsAt <= to && (endsAt === undefined || endsAt >= from));
 }

@@ -17,7 +17,7 @@ import { periodOf } from "./period.ts";
 import { readHandover } from "./read-handover.ts";
 
 interface DigestDeps extends FiguresSource {
-  readonly config: Pick<Config, "rules" | "http" | "digests" | "service" | "maintenance">;
+  readonly config: Pick<Config, "http" | "digests" | "service" | "maintenance">;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,6 +1,7 @@
 /** Incidents of the stored episodes, as pages and the API list and find them. */
 import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
 import { findIncident, type Incident, incidentsOf, widestSubjects } from "../alerting/incident.ts";
+import { visitsOnce } from "../alerting/uncounted.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import type { StoredEpisode } from "../store/episodes.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -18,10 +19,15 @@ const AFTER_MS = 600_000;
 /** Subjects whose decisions are shown, the widest first. */
 const SUBJECTS_SHOWN = 12;
 
+/** The incidents of these episodes, each visit that was not counted at one of them. */
+function knownIncidents(episodes: readonly StoredEpisode[], now: Instant): KnownIncident[] {
+  return visitsOnce(incidentsOf(episodes), { from: 0, to: now }, now);
+}
+
 /** The incident that an id means, with the decisions about it. Throws HttpError `not_found` where none has or had the id. */
 export async function readIncident(id: string, now: Instant, deps: HttpDeps) {
   for (const days of SEARCHED_DAYS) {
-    const incident = findIncident(incidentsOf(await inTime(deps.episodes(now - days * DAY_MS), deps)), id);
+    const incident = findIncident(knownIncidents(await inTime(deps.episodes(now - days * DAY_MS), deps), now), id);
     if (!incident) continue;
     const lines = await inTime(deps.timeline(widestSubjects(incident, SUBJECTS_SHOWN), incident.startsAt - 1), deps);
     return { incident, lines: lines.filter(({ at }) => at <= (incident.endsAt ?? now) + AFTER_MS) };
@@ -42,7 +48,7 @@ export function incidentListing(
   { sort, matches, ...page }: IncidentsWanted,
   now: Instant,
 ): Listing<KnownIncident> {
-  return listingOf(incidentsOf(episodes), page, (incident) => {
+  return listingOf(knownIncidents(episodes, now), page, (incident) => {
     if (!incident.episodes.some(matches)) return undefined;
     const { id, startsAt, endsAt = now } = incident;
     const most = sort === "longest" ? Math.max(0, Math.round(endsAt - startsAt)) : startsAt;

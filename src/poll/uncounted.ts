@@ -3,8 +3,9 @@
  * asked. An episode gets its estimate once its hours were read, and a last one once the service corrects them no more.
  */
 
+import { visitsOf, visitsOnce } from "../alerting/uncounted.ts";
 import type { Config } from "../config/config.ts";
-import { costsVisits, visitsInAll, visitsLostDuring } from "../counts/location-outage.ts";
+import { costsVisits, visitsLostDuring } from "../counts/location-outage.ts";
 import type { CountedHours, NothingLost, VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
 import { labelsOfLocation } from "../health/recording-evaluator.ts";
@@ -127,7 +128,7 @@ function createSettle(deps: UncountedDeps, outages: (now: Instant) => Promise<Ou
       if (!after || !(await episodes.replace(row, after))) continue;
       const before = here.filter(({ id }) => id !== row.id);
       here = [...before, after];
-      if (after.isSettled) deps.metrics.visitsUncounted(Math.max(0, settledSum(here) - settledSum(before)));
+      if (after.isSettled) deps.metrics.visitsUncounted(Math.max(0, settledSum(here, now) - settledSum(before, now)));
     }
   }
 
@@ -210,13 +211,7 @@ function inWholeVisits({ estimate, low, high }: VisitsLost): VisitsLost {
   return { estimate: Math.round(estimate), low: Math.round(low), high: Math.round(high) };
 }
 
-const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER };
-
-function settledSum(rows: readonly StoredEpisode[]): number {
-  return (
-    visitsInAll(
-      rows.filter(({ isSettled }) => isSettled),
-      EVER,
-    )?.estimate ?? 0
-  );
+function settledSum(rows: readonly StoredEpisode[], now: Instant): number {
+  const episodes = rows.filter(({ isSettled }) => isSettled);
+  return visitsOf(visitsOnce([{ episodes }], { from: 0, to: now }, now).flatMap((one) => one.episodes))?.estimate ?? 0;
 }

@@ -3,7 +3,6 @@
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifyReason } from "../../src/alerting/model.ts";
-import { digestEpisode } from "../../src/digest/compute/episode.ts";
 import { forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { statusOf } from "../../src/health/shard-state.ts";
@@ -14,7 +13,7 @@ import { signedIn, visit } from "../http/page/visitor.ts";
 import { serve } from "../http/serve.ts";
 import { NOW } from "../metrics/fleets.ts";
 import { aSilence } from "../support/fixtures.ts";
-import { type HostileFleet, hostileRules } from "../support/hostile-fleet.ts";
+import type { HostileFleet } from "../support/hostile-fleet.ts";
 
 const REASONS: readonly NotifyReason[] = ["first", "more", "resolved", "reminder", "test"];
 
@@ -67,7 +66,7 @@ export async function digestOf({ snapshot, uptimes, firing, ended, locations, te
       };
     }),
     uptime: new Map(uptimes.map(({ recording, buckets }) => [recording.id, buckets])),
-    episodes: [...firing, ...ended].map((alert) => digestEpisode(alert, hostileRules)),
+    episodes: [...firing, ...ended].map(toStoredEpisode),
     matchers: [],
     unreachable: [],
   });

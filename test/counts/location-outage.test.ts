@@ -1,12 +1,10 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type OutageAlert, visitsInAll, visitsLostDuring } from "../../src/counts/location-outage.ts";
-import type { CountedHours, VisitsLost } from "../../src/counts/visits-lost.ts";
+import { type OutageAlert, visitsLostDuring } from "../../src/counts/location-outage.ts";
+import type { CountedHours } from "../../src/counts/visits-lost.ts";
 import type { ProblemKind } from "../../src/health/alert.ts";
 
 const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 10, 18, 12);
-const EVER = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 /** 40 an hour, and of these hours `during` instead. */
 function counts(during: number | null, [first, hours]: [first: number, hours: number] = [0, 0]): CountedHours {
@@ -68,36 +66,5 @@ describe("visits lost while an alert fires", () => {
   it("have a history also where a recording that counts nothing was offline for weeks", () => {
     const yard = row("yard", -50 * 24, 3);
     expect(estimate(row("door", 0, 3), [yard], 3, counts(0, [0, 3]), now)).toBe(120);
-  });
-});
-
-describe("visits of several alerts", () => {
-  const visits = fc.nat(1_000).map((n): VisitsLost => ({ estimate: n, low: n * 0.8, high: n * 1.3 }));
-  const alert = fc.record({ startsAt: fc.nat(100), lasts: fc.integer({ min: 1, max: 50 }), uncounted: visits });
-  const alerts = fc.array(
-    alert.map(({ lasts, ...one }) => ({ ...one, endsAt: one.startsAt + lasts })),
-    { maxLength: 6 },
-  );
-
-  it("count once: never more than their sum, never less than any of them, the same however often each is given", () => {
-    fc.assert(
-      fc.property(alerts, (all) => {
-        const found = visitsInAll(all, EVER);
-        if (!found) return all.length === 0;
-        const own = all.map(({ uncounted }) => uncounted.estimate);
-        const sum = own.reduce((a, b) => a + b, 0);
-        expect(visitsInAll([...all, ...all], EVER)).toEqual(found);
-        expect(found.low <= found.estimate && found.estimate <= found.high).toBe(true);
-        return found.estimate <= sum + 1e-9 && found.estimate >= Math.max(...own) - 1e-9;
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it("inside a period are a share of their time, and add up over its parts", () => {
-    const one = { startsAt: 0, endsAt: 100, uncounted: { estimate: 300, low: 200, high: 400 } };
-    const inside = (from: number, to: number) => visitsInAll([one], { from, to })?.estimate;
-    expect([inside(0, 50), inside(50, 80), inside(80, 900)]).toEqual([150, 90, 60]);
-    expect(inside(200, 300)).toBeUndefined();
   });
 });

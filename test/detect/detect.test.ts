@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { lostTable, playLost } from "../../bench/detect/lost.ts";
 import { monthsOf, rowsOf, tableOf, upperBound } from "../../bench/detect/report.ts";
 import { playWorld } from "../../bench/detect/run.ts";
-import { sumOfVisits } from "../../src/counts/location-outage.ts";
+import { sumOfVisits } from "../../src/alerting/uncounted.ts";
 
 test("a blind camera of a small world is found, and nothing else is named", () => {
   const from = Date.parse("2026-03-02");

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import type { VisitsLost } from "../../src/counts/visits-lost.ts";
 import { computeFleet, type DigestFleet, type FiguresSource } from "../../src/digest/figures.ts";
 import { renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
@@ -41,10 +42,11 @@ interface World {
   readonly firing?: readonly Alert[];
   /** By the id of an alert. */
   readonly acks?: ReadonlyMap<string, StoredAcknowledgement>;
+  readonly visits?: ReadonlyMap<string, VisitsLost>;
 }
 
-const episode = (alertname: string, from: number, to: number, id?: string) =>
-  anEpisode(from, to, { alertname, subject: id ? { kind: "recording", id } : { kind: "service", id: "service" } });
+const episode = (problem: "offline" | "service_unreachable", from: number, to: number, id?: string) =>
+  anEpisode(from, to, { problem, subject: id ? { kind: "recording", id } : { kind: "service", id: "service" } });
 
 /** Two days of hours, all up, and the days before. */
 function history(): UptimeHistory {
@@ -70,6 +72,7 @@ function depsOf({
   completeSince = 0,
   firing = [],
   acks = new Map(),
+  visits = new Map(),
 }: World) {
   const asked: [number, readonly string[]][] = [];
   const fleet: DigestFleet = {
@@ -103,7 +106,8 @@ function depsOf({
     },
   };
   // Only the parts of the store that are read here.
-  return { asked, deps: { config, store, fleet: async () => fleet } as unknown as FiguresSource };
+  const uncounted = { of: async () => visits };
+  return { asked, deps: { config, store, uncounted, fleet: async () => fleet } as unknown as FiguresSource };
 }
 
 async function compute(world: World) {
@@ -124,47 +128,54 @@ describe("a digest's figures", () => {
     expect(digest.totals).toMatchObject({ recordings: 151, uptime: 1 });
   });
 
-  test("have what is acknowledged and still fires, of the selected recordings, the longest first", async () => {
-    const alert = (id: string, startsAt: number, location = "Leeds") =>
-      anAlert({ id, startsAt, labels: { alertname: "RecordingOffline", recording: `Till ${id}`, location } });
+  test("have the incidents of the selected recordings, what they cost until now, and who has them", async () => {
+    const alert = (id: string, startsAt: number) =>
+      anAlert({
+        ...{ id: `${id}@${startsAt}`, startsAt, subject: { kind: "recording", id } },
+        labels: { alertname: "RecordingOffline", location_id: `place-${id}` },
+        facts: { timezone: "UTC", problem: "offline" },
+      });
+    const firing = [
+      alert("a", at("19T10:00:00")),
+      alert("b", at("19T09:00:00")),
+      alert("z", at("19T09:00:00")),
+      alert("c", at("20T01:00:00")),
+    ];
     const ack = { author: "ana", comment: "parts ordered", at: NOW - 60_000 };
-    const firing = [alert("1", NOW - 2), alert("2", NOW - 3), alert("3", 1), alert("4", 1, "Elsewhere"), alert("5", 1)];
     const { digest } = await compute({
+      shards: [{ a: NOW, b: NOW, c: NOW, z: NOW }],
       firing,
+      visits: new Map([[firing[0]?.id ?? "", { estimate: 310, low: 260, high: 370 }]]),
       acks: new Map<string, StoredAcknowledgement>([
-        ["1", ack],
-        ["2", { ...ack, until: NOW + 1 }],
-        ["3", { ...ack, until: NOW }],
-        ["4", ack],
+        [firing[0]?.id ?? "", { ...ack, until: NOW }],
+        [firing[1]?.id ?? "", { ...ack, until: NOW + 1, eta: NOW + HOUR }],
       ]),
     });
-    expect(digest.acknowledged?.map(({ names }) => names)).toEqual([
-      ["Till 2", "Leeds"],
-      ["Till 1", "Leeds"],
-    ]);
-    const view = viewOf(digest, { name: "daily", externalUrl: undefined }, 10);
-    expect(view.others[0]).toMatchObject({
-      title: "Acknowledged and still firing",
+    const [section] = viewOf(digest, { name: "daily", externalUrl: undefined }, 10).sections;
+    expect(section).toMatchObject({
+      title: "What happened",
+      count: "2 incidents, about 200 visits uncounted (170–240)",
       rows: [
         {
-          name: "Till 2 · Leeds",
-          value: "by ana",
-          note: expect.stringMatching(/^RecordingOffline since .*, acknowledged .*: parts ordered$/),
+          name: expect.stringMatching(/^b · place-b: offline · I-\w{5}$/),
+          value: "23 h",
+          note: "since 09:00; acknowledged by ana until Fri 20 Nov 08:00, ETA Fri 20 Nov 09:00",
         },
-        { name: "Till 1 · Leeds" },
+        { value: "22 h", note: "since 10:00; about 200 visits uncounted (170–240)" },
       ],
     });
   });
 
   test("include the period before, outages too where it was watched", async () => {
     const ended = [
-      episode("RecordingOffline", at("18T10:00:00"), at("18T12:00:00"), "a"),
-      episode("RecordingOffline", at("19T10:00:00"), at("19T10:30:00"), "a"),
-      episode("RecordingOffline", at("17T10:00:00"), at("17T10:30:00"), "a"),
+      episode("offline", at("18T10:00:00"), at("18T12:00:00"), "a"),
+      episode("offline", at("19T10:00:00"), at("19T10:30:00"), "a"),
+      episode("offline", at("17T10:00:00"), at("17T10:30:00"), "a"),
     ];
     const { digest } = await compute({ ended });
-    expect(digest.totals).toMatchObject({ outages: 1, lostMs: HOUR / 2 });
-    expect(digest.before).toEqual({ uptime: 1, outages: 1, lostMs: 2 * HOUR, recoveryMs: 2 * HOUR });
+    expect(digest.totals).toMatchObject({ lostMs: HOUR / 2 });
+    expect(digest.incidents).toHaveLength(1);
+    expect(digest.before).toEqual({ uptime: 1, incidents: 1, lostMs: 2 * HOUR, recoveryMs: 2 * HOUR });
   });
 
   test.each<[string, World]>([
@@ -179,11 +190,14 @@ describe("a digest's figures", () => {
       },
     ],
     ["has no stored coverage", { coverage: [] }],
-    ["was unreachable for two hours", { ended: [episode("ServiceUnreachable", at("18T10:00:00"), at("18T12:00:00"))] }],
+    [
+      "was unreachable for two hours",
+      { ended: [episode("service_unreachable", at("18T10:00:00"), at("18T12:00:00"))] },
+    ],
     ["has dropped episodes since", { completeSince: at("18T01:00:00") }],
   ])("have no outages of the period before where lenswatch %s", async (_, world) => {
     const { digest } = await compute(world);
-    expect(digest.before).toEqual({ uptime: 1, outages: undefined, lostMs: undefined, recoveryMs: undefined });
+    expect(digest.before).toEqual({ uptime: 1, incidents: undefined, lostMs: undefined, recoveryMs: undefined });
   });
 
   // The store keeps the last 50,000: a storm of a large fleet pushes out those of the reported period itself.
@@ -199,7 +213,7 @@ describe("a digest's figures", () => {
       { from: 0, to: at("18T10:00:00") },
       { from: at("18T11:00:00"), to: NOW },
     ];
-    expect((await compute({ coverage })).digest.before?.outages).toBe(0);
+    expect((await compute({ coverage })).digest.before?.incidents).toBe(0);
   });
 
   test("give the unwatched time of the period, except for short restarts", async () => {
@@ -217,8 +231,8 @@ describe("a digest's figures", () => {
   });
 
   test("leave out external alerts", async () => {
-    const posted = { ...episode("RecordingOffline", at("19T10:00:00"), at("19T11:00:00"), "a") };
+    const posted = { ...episode("offline", at("19T10:00:00"), at("19T11:00:00"), "a") };
     const ended = [{ ...posted, subject: { kind: "external" as const, id: "a" } }];
-    expect((await compute({ ended })).digest.totals.outages).toBe(0);
+    expect((await compute({ ended })).digest.incidents).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 import type { DigestEpisode, DigestRecording } from "../../src/digest/digest.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
+import { defaultAlertNames, type ProblemKind } from "../../src/health/alert.ts";
 import type { Recording, UptimeBucket } from "../../src/health/recording.ts";
-import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
+import { anEpisode, anUptimeBucket, aRecording } from "../support/fixtures.ts";
 import type { DigestInput } from "./compute-digest.ts";
 
 export const HOUR = 3_600_000;
@@ -53,18 +54,22 @@ export function day(ratio: number | undefined, over: Partial<UptimeBucket> = {})
 }
 
 export function offline(recordingId: string, startsAt: number, endsAt?: number): DigestEpisode {
-  return {
-    alertname: "RecordingOffline",
-    kind: "offline",
-    recordingId,
-    startsAt,
-    endsAt,
-    ...(endsAt === undefined ? {} : { endReason: "recovered" as const }),
-  };
+  return anEpisode(startsAt, endsAt, { problem: "offline", subject: { kind: "recording", id: recordingId } });
 }
 
-export function locationOffline(locationId: string, startsAt: number, endsAt?: number): DigestEpisode {
-  return { alertname: "LocationOffline", kind: "location_offline", locationId, startsAt, endsAt };
+export function episode(
+  problem: ProblemKind,
+  recordingId: string,
+  startsAt: number,
+  endsAt?: number,
+  alertname = defaultAlertNames[problem],
+): DigestEpisode {
+  return anEpisode(startsAt, endsAt, { alertname, problem, subject: { kind: "recording", id: recordingId } });
+}
+
+export function locationOffline(id: string, startsAt: number, endsAt?: number): DigestEpisode {
+  const about = { subject: { kind: "location", id }, locationId: id } as const;
+  return anEpisode(startsAt, endsAt, { ...about, alertname: "LocationOffline", problem: "location_offline" });
 }
 
 /** The Thursday in London, without recordings or episodes. */

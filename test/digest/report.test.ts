@@ -24,10 +24,10 @@ const recordings = Array.from({ length: 12 }, (_, i) =>
   }),
 );
 
-const ALERTS = { recording: "RecordingOffline", location: "LocationOffline", group: "CameraServerOffline" } as const;
+const PROBLEMS = { recording: "offline", location: "location_offline", group: "camera_server_offline" } as const;
 
-function episode(kind: keyof typeof ALERTS, id: string, startsAt: number, endsAt: number): StoredEpisode {
-  return anEpisode(startsAt, endsAt, { alertname: ALERTS[kind], subject: { kind, id } });
+function episode(kind: keyof typeof PROBLEMS, id: string, startsAt: number, endsAt: number): StoredEpisode {
+  return anEpisode(startsAt, endsAt, { problem: PROBLEMS[kind], subject: { kind, id } });
 }
 
 function reportsOf(
@@ -38,12 +38,13 @@ function reportsOf(
   const buckets = Array.from({ length: 24 }, (_, i) => anUptimeBucket(from + i * HOUR, ratio));
   let read = 0;
   const source = {
-    config: { rules: [], service: { uptimeIndexTimezone: "recording" } },
+    config: { service: { uptimeIndexTimezone: "recording" } },
     clock: { now },
     store: {
       episodes: { endedSince: async () => ended, completeSince: async () => 0 },
       shards: { alerts: async () => [] },
       coverage: { since: async () => [{ from: 0, to: NOW }] },
+      acks: { read: async () => new Map() },
       uptime: {
         histories: async (_: number, ids: readonly string[]) =>
           new Map(ids.map((id) => [id, { buckets, days: {}, finishedDay: undefined }])),

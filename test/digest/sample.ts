@@ -4,7 +4,7 @@ import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import { anUptimeBucket } from "../support/fixtures.ts";
 import { digestWith } from "./compute-digest.ts";
-import { HOUR, locationOffline, MINUTE, offline, subject } from "./fixtures.ts";
+import { episode, HOUR, locationOffline, MINUTE, offline, subject } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const LOCATIONS = ["Leeds Briggate", "Manchester Market Street", "Bath Southgate", "York Coney Street"];
@@ -32,25 +32,13 @@ const outages: DigestEpisode[] = [
   offline("20", monday("20T14:00:00Z"), monday("20T18:40:00Z")),
   ...[0, 1].map((view) => offline(`3${view}`, monday("21T10:05:00Z"), monday("21T19:10:00Z"))),
   offline("31", monday("11T14:00:00Z"), monday("11T16:00:00Z")),
-  {
-    alertname: "RecordingFlapping",
-    kind: "flapping",
-    recordingId: "22",
-    startsAt: monday("19T10:30:00Z"),
-    endsAt: monday("19T17:10:00Z"),
-  },
-  {
-    alertname: "LowQuality",
-    kind: "other",
-    recordingId: "30",
-    startsAt: monday("18T08:00:00Z"),
-    endsAt: monday("18T12:30:00Z"),
-  },
+  episode("flapping", "22", monday("19T10:30:00Z"), monday("19T17:10:00Z")),
+  episode("low_quality", "30", monday("18T08:00:00Z"), monday("18T12:30:00Z")),
 ];
 
 /** The service's figures: days, from nine weeks ago on. */
 function days(recordingId: string, now: number): UptimeBucket[] {
-  const own = outages.filter((one) => one.recordingId === recordingId && one.kind === "offline");
+  const own = outages.filter((one) => one.subject.id === recordingId && one.problem === "offline");
   const first = Date.parse("2026-09-20T00:00:00Z");
   return Array.from({ length: Math.floor((now - first) / DAY) }, (_, i) => {
     const from = first + i * DAY;

@@ -58,7 +58,7 @@ export function anEpisode(
   const { alertname = "RecordingOffline", subject = { kind: "recording", id: "rec-1" } as const } = changes;
   return {
     ...{ id: `${alertname}/${subject.kind}/${subject.id}@${startsAt}`, ruleId: alertname, alertname, subject },
-    ...{ locationId: undefined, startsAt, endsAt, endReason: endsAt === undefined ? undefined : "recovered" },
+    ...{ startsAt, endsAt, endReason: endsAt === undefined ? undefined : "recovered" },
     ...changes,
   };
 }

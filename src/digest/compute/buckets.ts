@@ -1,9 +1,8 @@
-/** The service's buckets inside a period, each with the time it covers, and the period as slots: a bar in the digest. */
+/** The service's buckets inside a period, each with the time it covers. */
 import type { UptimeBucket } from "../../health/recording.ts";
 import { bucketLengthMs, SETTLING_MS } from "../../health/uptime.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { type Interval, lengthIn, union } from "../../lib/intervals.ts";
-import type { SlotState, TimelineRun } from "../digest.ts";
+import { type Interval, union } from "../../lib/intervals.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -60,54 +59,4 @@ export function closedTime(buckets: readonly TimedBucket[]): readonly Interval[]
 /** The time covered by hourly buckets. */
 export function hourlyTime(buckets: readonly TimedBucket[]): readonly Interval[] {
   return union(buckets.filter(({ from, to }) => to - from <= HOUR));
-}
-
-/** Some segments are always lost: below this a slot is shown as low. */
-const LOW_BELOW = 0.95;
-
-interface TimelineInput extends Record<"down" | "plannedDown" | "unreachable", readonly Interval[]> {
-  readonly bounds: Interval;
-  readonly buckets: readonly TimedBucket[];
-  /** Up without a break since then; undefined: not up now. */
-  readonly upSince: Instant | undefined;
-  /** The end of the bar: after `bounds` for what is down now, with slots of the same length. */
-  readonly until: Instant;
-}
-
-/** Equal neighbours are joined, so that a day without change is one run. */
-export function timeline(input: TimelineInput): TimelineRun[] {
-  const { from, to } = input.bounds;
-  const length = (to - from) / slotCount(to - from);
-  const runs: { state: SlotState; slots: number }[] = [];
-  const slots = Math.ceil((input.until - from) / length - 1e-6);
-  for (let i = 0; i < slots; i += 1) {
-    const slot = { from: from + i * length, to: Math.min(from + (i + 1) * length, input.until) };
-    const state = slotState(input, slot);
-    const last = runs.at(-1);
-    if (last?.state === state) last.slots += 1;
-    else runs.push({ state, slots: 1 });
-  }
-  return runs;
-}
-
-/** Half an hour of a day, two hours of a week, half a day of a month. */
-function slotCount(lengthMs: number): number {
-  if (lengthMs <= 26 * HOUR) return 48;
-  return lengthMs <= 8 * 24 * HOUR ? 84 : 62;
-}
-
-/** The worst state in the slot; `unreachable` only where it covers at least half of it. */
-function slotState({ down, plannedDown, unreachable, buckets, upSince }: TimelineInput, slot: Interval): SlotState {
-  if (lengthIn(down, slot) > 0) return "down";
-  if (lengthIn(plannedDown, slot) > 0) return "planned";
-  if (lengthIn(unreachable, slot) >= (slot.to - slot.from) / 2) return "unreachable";
-  const middle = (slot.from + slot.to) / 2;
-  const timed = buckets.find(({ from, to }) => from <= middle && middle < to);
-  if (timed && !timed.bucket.withinSchedule) return "closed";
-  if (timed?.bucket.overallUptime !== undefined) {
-    // The bucket's downtime has slots of its own: it explains part of a low figure.
-    const downShare = lengthIn([...down, ...plannedDown], timed) / (timed.to - timed.from);
-    return timed.bucket.overallUptime + downShare < LOW_BELOW ? "low" : "up";
-  }
-  return upSince !== undefined && upSince <= slot.from ? "up" : "none";
 }

@@ -5,7 +5,15 @@ import { type DigestPart, digestParts, type RecordingDigest } from "../digest.ts
 const MOST_LISTED = 150_000;
 
 /** The parts by what a reader needs to see of them, most first. */
-export const partsByNeed: readonly DigestPart[] = ["down_now", "down_some", "unknown", "planned", "closed", "up"];
+export const partsByNeed: readonly DigestPart[] = [
+  "down_now",
+  "down_some",
+  "low",
+  "unknown",
+  "planned",
+  "closed",
+  "up",
+];
 /** Longer than any downtime inside a period, ms. */
 const A_YEAR_MS = 366 * 86_400_000;
 const PER_STEP = 1_000;
@@ -46,11 +54,8 @@ function noneOf(): Record<DigestPart, RecordingDigest[]> {
   return Object.fromEntries(digestParts.map((part) => [part, []])) as unknown as Record<DigestPart, RecordingDigest[]>;
 }
 
-/** One that was flapping is in a ranking, whatever part it is in. */
-function needOf({ part, flapping, lostMs }: RecordingDigest): number {
-  const place = partsByNeed.indexOf(part);
-  const ranked = flapping ? Math.min(place, partsByNeed.indexOf("down_some")) : place;
-  return (partsByNeed.length - ranked) * A_YEAR_MS + lostMs;
+function needOf({ part, lostMs }: RecordingDigest): number {
+  return (partsByNeed.length - partsByNeed.indexOf(part)) * A_YEAR_MS + lostMs;
 }
 
 export type Listed = ReadonlyMap<string, Readonly<Record<DigestPart, RecordingDigest[]>>>;

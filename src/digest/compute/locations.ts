@@ -1,5 +1,4 @@
 /** Locations: sums while recordings are added, and lists in their order, most downtime first. */
-import type { Interval } from "../../lib/intervals.ts";
 import { compareText } from "../../lib/text.ts";
 import {
   type DigestPart,
@@ -17,12 +16,11 @@ export type LocationRecords = ReturnType<typeof newLocation>;
 
 type PartSum = { count: number; lostMs: number };
 
-/** A location with the zone of its first recording, to which its recordings are added. */
+/** A location to which its recordings are added. */
 export function newLocation({ recording, locationName }: DigestRecording, calendar: DigestCalendar) {
   return {
     id: recording.locationId,
     name: locationName,
-    timezone: recording.timezone,
     size: 0,
     parts: Object.fromEntries(digestParts.map((part) => [part, { count: 0, lostMs: 0 }])) as Record<
       DigestPart,
@@ -32,8 +30,6 @@ export function newLocation({ recording, locationName }: DigestRecording, calend
     /** The period before, of `comparable` recordings: those with figures that go back so far. */
     before: newTally(),
     comparable: 0,
-    /** Time in which at least one of its recordings was inside its schedule, and in no maintenance. */
-    open: [] as readonly Interval[],
     days: emptyDays(calendar),
   };
 }

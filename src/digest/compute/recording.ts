@@ -17,18 +17,18 @@ import {
   type RecordingFigures,
   UP_ALL_THE_TIME,
 } from "../digest.ts";
-import { bucketsWithin, closedTime, hourlyTime, timedBuckets, timeline } from "./buckets.ts";
+import { bucketsWithin, closedTime, hourlyTime, timedBuckets } from "./buckets.ts";
 import type { ScheduleTimes } from "./calendar.ts";
 import { createWider } from "./episode.ts";
 import { meanUptime, tallyOf } from "./tally.ts";
 
-type Downtime = Interval & Pick<Outage, "endsAt" | "recovered"> & { readonly kind: "offline" | "missing" };
+type Downtime = Interval & Pick<Outage, "endsAt" | "recovered">;
 
 interface Facts {
   readonly scope: DigestScope;
   readonly subject: DigestRecording;
   readonly figures: RecordingFigures;
-  /** The recording's own: `offline`, `missing` and `flapping`. */
+  /** The recording's own. */
   readonly episodes: readonly DigestEpisode[];
   /** Alerts about all recordings of its location or camera server, the largest group first. */
   readonly wider: LossEvidence["wider"];
@@ -52,7 +52,8 @@ export function isChosen(matchers: readonly Matcher[], { recording, locationName
 
 /** Gives what the scope holds about a recording. */
 export function createFacts(scope: DigestScope, schedules: ScheduleTimes) {
-  const byRecording = Map.groupBy(scope.episodes, ({ recordingId }) => recordingId);
+  const own = scope.episodes.filter(({ subject }) => subject.kind === "recording");
+  const byRecording = Map.groupBy(own, ({ subject }) => subject.id);
   const widerOf = createWider(scope);
   const plannedOf = (subject: DigestRecording) =>
     union((scope.maintenance ?? []).flatMap((one) => (isChosen(one.matchers, subject) ? one.windows : [])));
@@ -78,42 +79,35 @@ function untilNow({ from, to }: Interval, now: Instant): Interval {
 }
 
 /**
- * The digest of one recording, with the time in which it is not expected and the tally of the period `before`, which is
- * undefined where its figures do not go back so far.
+ * The digest of one recording, with its tally and that of the period `before`, which is undefined where its figures do
+ * not go back so far.
  */
 export function judgeRecording(facts: Facts) {
-  const { subject, episodes, scope, planned } = facts;
+  const { subject, episodes, scope, planned, wider } = facts;
   const { now, unreachable, period: bounds } = scope;
   const evidence = evidenceOf(facts);
   const { downtimes } = evidence;
   const inPeriod = within(bounds, evidence, facts);
-  const { closed, down, plannedDown, outages, tally } = inPeriod;
+  const { down, plannedDown, loss, tally } = inPeriod;
   const isPlanned = (one: Interval) => planned.length > 0 && subtract([one], planned).length === 0;
   const downSince = downtimes.find((one) => one.endsAt === undefined && !isPlanned(one))?.from;
-  const upSince = isUp(subject) ? subject.since : undefined;
-  const wasUp = upSince !== undefined && upSince <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
-  const part = downSince === undefined ? partOf(inPeriod, wasUp) : "down_now";
-  const hasTrouble = part === "down_now" || part === "down_some";
-  // The bar of what is down now shows the present too.
-  const until = part === "down_now" ? Math.max(now, bounds.to) : bounds.to;
-  const shown = until > bounds.to ? within({ from: bounds.from, to: until }, evidence, facts) : inPeriod;
+  const wasUp = isUp(subject) && subject.since <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
   const compared = comparedPeriod(facts);
   const before = compared && within(compared, evidence, facts).tally;
+  const isAlerted =
+    episodes.some(({ endsAt }) => endsAt === undefined) || wider.some(({ spans }) => spans.some(({ to }) => to > now));
   const digest: RecordingDigest = {
     id: subject.recording.id,
     name: subject.recording.name,
-    part,
+    part: downSince === undefined ? partOf(inPeriod, wasUp) : "down_now",
     downSince,
+    isAside: downSince !== undefined && (downSince >= bounds.to || !isAlerted),
     uptime: meanUptime(tally),
-    uptimeBefore: before && meanUptime(before),
     lostMs: total(down),
     plannedMs: total(plannedDown),
-    loss: inPeriod.loss,
-    outages,
-    flapping: flappingOf(episodes, bounds, now),
-    timeline: hasTrouble ? timeline({ ...shown, bounds, unreachable, upSince, until }) : [],
+    loss,
   };
-  return { tally, closed: [...closed, ...planned], before, digest };
+  return { tally, before, digest };
 }
 
 /** Buckets are needed whole: of days at both ends of a period, what is around it counts too. */
@@ -145,12 +139,11 @@ function within(bounds: Interval, evidence: ReturnType<typeof evidenceOf>, { sco
   const plannedDown = subtract(attributed.seen, down);
   const counted = evidence.downtimes.filter((one) => lengthIn([one], bounds, [...closed, ...planned]) > 0);
   const outages = counted.map((one): Outage => {
-    const { kind, from: startsAt, endsAt, recovered } = one;
-    const plannedMs = lengthIn(planned, one);
-    return { kind, startsAt, endsAt, lostMs: lengthIn(down, one), ...(plannedMs > 0 && { plannedMs }), recovered };
+    const { from: startsAt, endsAt, recovered } = one;
+    return { startsAt, endsAt, lostMs: lengthIn(down, one), plannedMs: lengthIn(planned, one), recovered };
   });
   const loss = lossTally(attributed);
-  return { bounds, buckets, closed, down, plannedDown, outages, loss, tally: tallyOf(buckets, outages, bounds) };
+  return { bounds, buckets, down, plannedDown, outages, loss, tally: tallyOf(buckets, outages, bounds) };
 }
 
 /** The part of a recording that is not down now. `wasUp`: since before the period, with the service reachable. */
@@ -160,7 +153,7 @@ function partOf({ buckets, outages, plannedDown, bounds }: ReturnType<typeof wit
   const others = plannedDown.length === 0 ? buckets : buckets.filter((one) => lengthIn(plannedDown, one) === 0);
   const uptime = meanUptime(tallyOf(others, [], bounds));
   if (plannedDown.length > 0 && !(uptime !== undefined && isBelow(uptime, UP_ALL_THE_TIME))) return "planned";
-  if (uptime !== undefined) return isBelow(uptime, UP_ALL_THE_TIME) ? "down_some" : "up";
+  if (uptime !== undefined) return isBelow(uptime, UP_ALL_THE_TIME) ? "low" : "up";
   if (buckets.length > 0 && buckets.every(({ bucket }) => !bucket.withinSchedule)) return "closed";
   return wasUp ? "up" : "unknown";
 }
@@ -184,16 +177,16 @@ function isUp({ status }: DigestRecording): boolean {
  */
 function downtimesOf(subject: DigestRecording, episodes: readonly DigestEpisode[], now: Instant): Downtime[] {
   const known = episodes.flatMap((episode): Downtime[] => {
-    if (episode.kind !== "offline" && episode.kind !== "missing") return [];
+    if (episode.problem !== "offline" && episode.problem !== "missing") return [];
     const endsAt = episode.endsAt ?? (isUp(subject) ? now : undefined);
     const recovered = endsAt !== undefined && (episode.endReason ?? "recovered") === "recovered";
-    return [{ kind: episode.kind, from: episode.startsAt, to: endsAt ?? now, endsAt, recovered }];
+    return [{ from: episode.startsAt, to: endsAt ?? now, endsAt, recovered }];
   });
   const unexplained =
     subject.status === "offline" &&
     !subject.recording.useUploadingSchedule &&
     !known.some(({ endsAt }) => endsAt === undefined);
-  if (unexplained) known.push({ kind: "offline", from: subject.since, to: now, endsAt: undefined, recovered: false });
+  if (unexplained) known.push({ from: subject.since, to: now, endsAt: undefined, recovered: false });
   return joined(known.sort((a, b) => a.from - b.from));
 }
 
@@ -211,12 +204,4 @@ function joined(downtimes: readonly Downtime[]): Downtime[] {
     result[result.length - 1] = { ...last, to: Math.max(last.to, next.to), endsAt, recovered };
   }
   return result;
-}
-
-function flappingOf(episodes: readonly DigestEpisode[], bounds: Interval, now: Instant): RecordingDigest["flapping"] {
-  const times = episodes
-    .filter(({ kind }) => kind === "flapping")
-    .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }))
-    .filter((span) => clip([span], bounds).length > 0);
-  return times.length === 0 ? undefined : { count: times.length, lengthMs: total(clip(times, bounds)) };
 }

@@ -10,7 +10,7 @@ type DigestTally = ReturnType<typeof newTally>;
  * period, after `downMs` together.
  */
 export function newTally() {
-  return { weighted: 0, weight: 0, plain: 0, count: 0, outages: 0, lostMs: 0, recovered: 0, downMs: 0 };
+  return { weighted: 0, weight: 0, plain: 0, count: 0, lostMs: 0, recovered: 0, downMs: 0 };
 }
 
 /**
@@ -27,8 +27,7 @@ export function tallyOf(buckets: readonly TimedBucket[], outages: readonly Outag
     tally.plain += bucket.overallUptime;
     tally.count += 1;
   }
-  for (const { startsAt, endsAt, lostMs, plannedMs = 0, recovered } of outages) {
-    tally.outages += 1;
+  for (const { startsAt, endsAt, lostMs, plannedMs, recovered } of outages) {
     tally.lostMs += lostMs;
     if (!recovered || endsAt === undefined || endsAt <= bounds.from || endsAt > bounds.to) continue;
     tally.recovered += 1;

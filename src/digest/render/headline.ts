@@ -2,8 +2,8 @@
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, percent } from "../../lib/format.ts";
 import { total } from "../../lib/intervals.ts";
-import { type Digest, type Outage, type RecordingDigest, UP_ALL_THE_TIME } from "../digest.ts";
-import { locationLabel, moment, nameAt, periodNoun } from "./words.ts";
+import { type Digest, type RecordingDigest, UP_ALL_THE_TIME } from "../digest.ts";
+import { locationLabel, moment, nameAt, outageTimes, periodNoun } from "./words.ts";
 
 /**
  * Plain text without a full stop; `aside` has the caveats for which the sentence has no room, or is empty. Unknown is
@@ -11,7 +11,7 @@ import { locationLabel, moment, nameAt, periodNoun } from "./words.ts";
  */
 export function headline(digest: Digest) {
   if (digest.totals.recordings === 0) return { sentence: "There are no recordings to report on", aside: "" };
-  const past = present(whatHappened(digest), worstOutage(digest));
+  const past = present(whatHappened(digest), worstIncident(digest));
   const news = present(past[0] ?? "", stillDown(digest, past.length === 0), past[1] ?? "");
   const caveats = caveatsOf(digest, news.length === 0);
   const begin = past.length > 0 || news.length === 0 ? `${dayWords(digest)} ` : "";
@@ -44,7 +44,9 @@ function whatHappened(digest: Digest): string {
   if (unknown === recordings)
     return `there was no data for ${recordings === 1 ? "the one recording" : `any of ${count(recordings)} recordings`}`;
   if (closed === recordings) return `${all} outside the uploading schedule throughout`;
-  if (digest.locationOutages.length > 0) return "";
+  const incidents = digest.incidents.length;
+  if (digest.incidents[0]?.isOutage)
+    return `there ${incidents === 1 ? "was" : "were"} ${counted(incidents, "incident")}`;
   if (up === recordings) return `${all} up ${howLong(digest)}`;
   if (up === 0) return "";
   return `${shareOf(up, recordings)} ${up === 1 ? "was" : "were"} up ${howLong(digest)}`;
@@ -79,23 +81,12 @@ function shareOf(some: number, recordings: number): string {
   return `${count(some)} of ${counted(recordings, "recording")}`;
 }
 
-/** The longest outage of a whole location, or else of a recording; one of a recording that is down is not repeated. */
-function worstOutage(digest: Digest): string {
-  const [first] = digest.locationOutages;
-  if (first) {
-    const others = new Set(digest.locationOutages.map(({ locationId }) => locationId)).size - 1;
-    const more = others > 0 ? ` (and ${counted(others, "more location")})` : "";
-    return `${locationLabel(first, 40)} ${when("offline", first.outage, digest)}${more}`;
-  }
-  const [longest] = digest.longest;
-  if (!longest?.recording || longest.outage.endsAt === undefined) return "";
-  const where = locationLabel(longest, 40);
-  return `${nameAt(longest.recording, longest, 40)}, ${where}, ${when("down", longest.outage, digest)}`;
-}
-
-function when(state: string, { startsAt, endsAt }: Outage, digest: Digest): string {
-  if (endsAt === undefined) return `has been ${state} since ${moment(startsAt, digest)}`;
-  return `was ${state} from ${moment(startsAt, digest)} to ${moment(endsAt, digest)}`;
+/** The worst outage; one of a recording that is down is not repeated. */
+function worstIncident(digest: Digest): string {
+  const [worst] = digest.incidents;
+  if (!worst?.isOutage) return "";
+  if (worst.endsAt === undefined && digest.totals.down_now === 1) return "";
+  return `${worst.title.replace(/: (?=[^:]*$)/, " ")}, ${outageTimes(worst, digest)}`;
 }
 
 /** `1 recording is still down: Entrance, Leeds Briggate, since 14:05`. `leads`: the clause begins the sentence. */
@@ -109,7 +100,7 @@ function stillDown(digest: Digest, leads: boolean): string {
   const share = leads ? shareOf(downNow, recordings) : counted(downNow, "recording");
   const state = since(newest.one) < digest.period.to ? "still down" : "down now";
   const words = `${share} ${downNow === 1 ? "is" : "are"} ${state}`;
-  if (downNow > 1 && digest.locationOutages.some(({ outage }) => outage.endsAt === undefined)) return words;
+  if (downNow > 1 && digest.incidents[0]?.endsAt === undefined) return words;
   const name = `${nameAt(oldest.one, oldest.group, 40)}, ${locationLabel(oldest.group, 40)}`;
   return `${words}${downNow > 1 ? ", longest" : ":"} ${name}, since ${moment(since(oldest.one), digest)}`;
 }

@@ -1,7 +1,7 @@
 /** The digest for mail clients: tables, nothing to load, readable at 320 px and in dark mode (`digest.css`). */
 import { percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { type SlotState, UP_ALL_THE_TIME } from "../digest.ts";
+import { UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./section.ts";
 import { type DigestView, partTones } from "./view.ts";
 import { dayName } from "./words.ts";
@@ -21,7 +21,7 @@ const OUTLOOK_END = html`<!--[if mso]></td></tr></table><![endif]-->`;
 
 /** A whole HTML document, styles not yet in the elements. `embedded`: the style sheet of its head. */
 export function renderDigestHtml(view: DigestView, embedded: string): string {
-  const { head, about, troubled, others, externalUrl } = view;
+  const { head, about, sections, externalUrl } = view;
   const link = externalUrl === undefined ? nothing : html`<a href="${externalUrl}">Open the status page</a> &nbsp; `;
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -36,7 +36,7 @@ export function renderDigestHtml(view: DigestView, embedded: string): string {
 <div class="m s">${about[0]} &nbsp;·&nbsp; ${about[1]}</div>
 <h1 class="t">${head.sentence}.</h1>${head.aside === "" ? nothing : html`<p class="m aside">${head.aside}.</p>`}
 <table ${LAYOUT}><tr>${view.figures.map(keyFigure)}</tr></table></td></tr>
-${troubled.map((one) => section(one, view))}${legend(view)}${others.map((one) => section(one, view))}
+${sections.map((one) => section(one, view))}
 <tr><td class="pad foot">
 <div class="m line xs fine">${view.notes.map((note) => html`${note}<br>`)}
 <br>${link}${{ html: UNSUBSCRIBE_HERE }}</div>
@@ -82,64 +82,20 @@ function dayHead(date: string): Markup {
 }
 
 function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
-  const { level, name: label = "", value = "", note = "", uptime = "", heat } = row;
+  const { level, name: label = "", value = "", note = "", heat } = row;
   if (heat) return view.days.length <= MOST_WITH_FIGURES ? dayFigures(row, heat, view) : dayStrip(row, heat);
   if (label === "") {
-    const space = row.bar ? "note" : level === "inside" ? "end" : "more";
-    return html`<tr><td colspan="${columns}" dir="auto" class="m s ${space}">${note}</td></tr>${barRow(row)}`;
+    const space = level === "inside" ? "end" : "more";
+    return html`<tr><td colspan="${columns}" dir="auto" class="m s ${space}">${note}</td></tr>`;
   }
-  if (level === "inside")
-    return html`<tr><td class="t name">${name(label)}</td><td class="t downtime nw">${value}</td></tr>
-<tr><td class="m s note">${note}</td><td class="m s under nw">${uptime}</td></tr>${barRow(row)}`;
   const [left, after, right] = level === "location" ? ["location", "plain", "m side s"] : ["row", "chunk", "t cell"];
   return html`<tr><td width="100%" class="t line ${left}">${name(label)}${small(note, `m s ${after}`)}</td>
 <td class="line nw ${right}">${value}</td></tr>`;
 }
 
-function barRow({ bar }: SectionRow): Markup {
-  return bar ? html`\n<tr><td colspan="2" class="end">${timelineBar(bar)}</td></tr>` : nothing;
-}
-
 /** A name may be written in either direction. */
 function name(text: string): Markup {
   return html`<span dir="auto">${text}</span>`;
-}
-
-/** Uptime as a row of coloured table cells; the label is for screen readers. */
-function timelineBar({ label, timeline }: NonNullable<SectionRow["bar"]>): Markup {
-  if (timeline.length === 0) return nothing;
-  const cells = timeline.map(({ state, slots }) => ({ name: state, length: slots, title: SLOT_WORDS[state] }));
-  return html`<table role="img" aria-label="${label}" ${PLAIN} class="bar"><tr>${strip(cells, 8)}</tr></table>`;
-}
-
-/** Cells as wide as their share of the whole. */
-function strip(cells: readonly { name: string; length: number; title: string }[], height: number): Markup[] {
-  const whole = cells.reduce((sum, { length }) => sum + length, 0);
-  return cells.map(({ name: className, length, title }) => {
-    const width = ((length / whole) * 100).toFixed(2);
-    return html`<td width="${width}%" height="${height}" class="${className}" title="${title}"></td>`;
-  });
-}
-
-const SLOT_WORDS: Readonly<Record<SlotState, string>> = {
-  down: "down",
-  planned: "down as planned",
-  low: "below 95 %",
-  up: "up",
-  unreachable: "service unreachable",
-  closed: "outside schedule",
-  none: "no figure",
-};
-
-/** The span of the bars and the colours that occur in them. */
-function legend({ troubled, barSpan }: DigestView): Markup {
-  const timelines = troubled.flatMap(({ rows }) => rows.flatMap(({ bar }) => bar?.timeline ?? []));
-  const states = new Set(timelines.map(({ state }) => state));
-  if (states.size === 0) return nothing;
-  const keys = Object.entries(SLOT_WORDS)
-    .filter(([state]) => states.has(state as SlotState))
-    .map(([state, words]) => legendKey({ name: state, words }));
-  return html`<tr><td class="pad legend m xs">Bars: ${barSpan} &nbsp; ${keys}</td></tr>`;
 }
 
 function legendKey({ name: className, words }: { name: string; words: string }): Markup {
@@ -170,18 +126,22 @@ function dayFigures(row: SectionRow, heat: Heat, { days }: DigestView): Markup {
   return html`<tr>${dayLocation(row, "44%")}${cells}</tr>`;
 }
 
-/** Equal neighbours are one cell. */
+/** A cell for each day, as wide as its share; equal neighbours are one. */
 function dayStrip(row: SectionRow, { days, low }: Heat): Markup {
-  const runs: { name: string; length: number; title: string }[] = [];
+  const runs: { heat: string; length: number }[] = [];
   const label = low || `no day below ${percent(UP_ALL_THE_TIME)}`;
   for (const heat of days.map(heatOf)) {
     const last = runs.at(-1);
-    if (last?.name === heat) last.length += 1;
-    else runs.push({ name: heat, length: 1, title: label });
+    if (last?.heat === heat) last.length += 1;
+    else runs.push({ heat, length: 1 });
   }
+  const cells = runs.map(({ heat, length }) => {
+    const width = ((length / days.length) * 100).toFixed(2);
+    return html`<td width="${width}%" height="18" class="${heat}" title="${label}"></td>`;
+  });
   return html`<tr>${dayLocation(row, "36%")}<td>
 <table role="img" aria-label="${row.name ?? ""}: ${label}" ${PLAIN} class="strip"><tr>
-${strip(runs, 18)}</tr></table></td></tr>`;
+${cells}</tr></table></td></tr>`;
 }
 
 function dayLocation({ name: label = "", value = "" }: SectionRow, width: string): Markup {

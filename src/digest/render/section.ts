@@ -1,6 +1,6 @@
 /** The one shape of a digest's sections: rows of ready words and figures, which HTML and plain text both render. */
 import { counted } from "../../lib/format.ts";
-import type { DigestPart, LocationDigest, TimelineRun } from "../digest.ts";
+import type { DigestPart, LocationDigest } from "../digest.ts";
 
 export interface DigestSection {
   readonly title: string;
@@ -20,9 +20,6 @@ export interface SectionRow {
   readonly name?: string;
   readonly value?: string;
   readonly note?: string;
-  /** Below the value. */
-  readonly uptime?: string;
-  readonly bar?: { readonly label: string; readonly timeline: readonly TimelineRun[] };
   /** Uptime by day in place of a note; plain text lists only a row with a `low` day. */
   readonly heat?: { readonly days: LocationDigest["days"]; readonly low: string };
 }

@@ -1,40 +1,33 @@
-/** Rankings, locations by day, visits not counted and other alerts. */
-import { visitsRange, visitsWords, worthOf } from "../../alerting/uncounted.ts";
-import { sumOfVisits } from "../../counts/location-outage.ts";
+/** Incidents, locations by day, and lost time by cause. */
+import { acknowledgedText } from "../../alerting/acknowledgement.ts";
+import { sumOfVisits, visitsWords } from "../../alerting/uncounted.ts";
 import { humanDuration } from "../../lib/duration.ts";
-import { count, counted, isBelow, nameOf, percent } from "../../lib/format.ts";
+import { counted, isBelow, percent } from "../../lib/format.ts";
 import { capital } from "../../lib/text.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
 import { availability, lostMs } from "../../report/tally.ts";
 import { type Digest, type LocationDigest, UP_ALL_THE_TIME } from "../digest.ts";
 import { type DigestSection, firstRows } from "./section.ts";
-import { dayName, listed, locationLabel, moment, nameAt, outageTimes, upShare } from "./words.ts";
+import { dayName, listed, locationLabel, moment, outageTimes, upShare } from "./words.ts";
 
-/** Fewer outages are all in the parts above. */
-const FEW_OUTAGES = 3;
-const MOST_FLAPPERS = 5;
+const MOST_INCIDENTS = 20;
 
-export function rankingSections(digest: Digest): DigestSection[] {
-  const { longest, flappers, totals } = digest;
-  const outages = longest.map((long) => {
-    const where = locationLabel(long);
-    const name = long.recording ? `${nameAt(long.recording, long)} · ${where}` : `All of ${where}`;
-    return { name, value: humanDuration(long.outage.lostMs), note: outageTimes(long.outage, digest) };
+/** One line for each incident: when, what it cost, and who has it. */
+export function incidentsSection(digest: Digest, limit: number): DigestSection {
+  const { incidents, visitWorth } = digest;
+  const rows = firstRows(incidents, Math.min(limit, MOST_INCIDENTS), "incident", (one) => {
+    const { id, title, startsAt, endsAt = digest.now, acknowledgement } = one;
+    const words = [
+      outageTimes(one, digest),
+      visitsWords(one.visits, visitWorth),
+      acknowledgement ? acknowledgedText(acknowledgement, (at) => moment(at, digest)) : "",
+    ];
+    const note = words.filter(Boolean).join("; ");
+    return { name: `${title} · ${id}`, value: humanDuration(Math.max(0, endsAt - startsAt)), note };
   });
-  const repeated = firstRows(flappers, MOST_FLAPPERS, "recording", (one) => {
-    const { flapping, outages: times } = one.recording;
-    const often = flapping && flapping.count > 1 ? ` ${flapping.count} ×,` : "";
-    const note = flapping ? `flapping${often} ${humanDuration(flapping.lengthMs)} in all` : "";
-    return {
-      name: `${nameAt(one.recording, one)} · ${locationLabel(one)}`,
-      value: counted(times.length, "outage"),
-      note,
-    };
-  });
-  return [
-    { title: "Longest outages", rows: totals.outages > FEW_OUTAGES ? outages : [] },
-    { title: "Repeatedly down", rows: repeated },
-  ];
+  const cost = visitsWords(sumOfVisits(incidents.flatMap(({ visits }) => visits ?? [])), visitWorth);
+  const count = [counted(incidents.length, "incident"), cost].filter(Boolean).join(", ");
+  return { title: "What happened", count, rows };
 }
 
 /** A location's days take as much room as so many recordings. */
@@ -67,36 +60,6 @@ function lowDays({ days }: LocationDigest, digest: Digest): string {
   return listed(list) + (left > 0 ? ` and ${counted(left, "more day")}` : "");
 }
 
-const MOST_LISTED = 20;
-
-/** Each location, and all of them together, also those whose own figure says too little to be shown. */
-export function visitsSection({ visits, visitWorth }: Digest): DigestSection {
-  const shown = visits.filter((one) => visitsRange(one.visits) !== "");
-  const rows = firstRows(shown, MOST_LISTED, "location", (one) => {
-    const worth = worthOf(one.visits, visitWorth);
-    return { name: locationLabel(one), value: visitsRange(one.visits), note: worth && `about ${worth}` };
-  });
-  return {
-    title: "Visits not counted",
-    count: visitsWords(sumOfVisits(visits.map((one) => one.visits)), visitWorth),
-    rows,
-    explanation:
-      "Estimates by the same hours of other weeks, with their 10th and 90th percentile, where enough of those is known.",
-  };
-}
-
-export function acknowledgedSection(digest: Digest): DigestSection {
-  const { acknowledged = [] } = digest;
-  const rows = firstRows(acknowledged, MOST_LISTED, "alert", ({ alertname, names, startsAt, author, at, comment }) => {
-    const name = names.map((one) => nameOf(one, "", 40)).join(" · ") || nameOf(alertname, "alert");
-    const said = comment === "" ? "" : `: ${nameOf(comment, "", 120)}`;
-    const since = `${nameOf(alertname, "alert", 40)} since ${moment(startsAt, digest)}`;
-    const note = `${since}, acknowledged ${moment(at, digest)}${said}`;
-    return { name, value: `by ${nameOf(author, "somebody", 40)}`, note };
-  });
-  return { title: "Acknowledged and still firing", rows };
-}
-
 /** Every cause of lost time, and the time added up over recordings; nothing where only single segments were lost. */
 export function lossSection({ totals: { loss } }: Digest): DigestSection {
   const seen = lostMs(loss) - loss.unknown - loss.not_watched;
@@ -110,11 +73,4 @@ export function lossSection({ totals: { loss } }: Digest): DigestSection {
   }));
   const explanation = "What outages do not explain is what the service's figures lack. Each second has one cause.";
   return { title: "Lost time by cause", count: humanDuration(lostMs(loss)), rows, explanation };
-}
-
-export function otherSection({ other }: Digest): DigestSection {
-  const rows = firstRows(other, MOST_LISTED, "alert", ({ alertname, count: times, lengthMs }) => {
-    return { name: nameOf(alertname, "alert"), value: `${count(times)} ×, ${humanDuration(lengthMs)} in all` };
-  });
-  return { title: "Other alerts", rows };
 }

@@ -3,7 +3,7 @@ import { DateTime } from "luxon";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, isBelow, percent } from "../../lib/format.ts";
 import { total } from "../../lib/intervals.ts";
-import { capital } from "../../lib/text.ts";
+import { capital, cut } from "../../lib/text.ts";
 import { type Digest, UP_ALL_THE_TIME } from "../digest.ts";
 import { locationLabel, periodNoun } from "./words.ts";
 
@@ -45,14 +45,13 @@ function clausesOf(digest: Digest): string[] {
   return [first === places ? first : capital(first), ...others];
 }
 
-/** The location that lost time, or their number; empty where none did. */
-function placesOf({ parts, locationOutages, totals: { lostMs } }: Digest): string {
+/** The location that lost time, or their number, else the worst outage; empty where there was none. */
+function placesOf({ parts, incidents: [worst], totals: { lostMs } }: Digest): string {
   const groups = [...parts.down_now, ...parts.down_some].filter((group) => group.lostMs > 0);
-  const places = new Map([...groups, ...locationOutages].map((one) => [one.locationId, one]));
-  const [first] = places.values();
-  if (!first) return "";
-  const name = places.size === 1 ? locationLabel(first, LONGEST_NAME) : counted(places.size, "location");
-  return lostMs > 0 ? `${name} lost ${humanDuration(lostMs)}` : `${name} offline`;
+  const places = new Set(groups.map(({ locationId }) => locationId)).size;
+  const [first] = groups;
+  if (!first) return worst?.isOutage ? cut(worst.title, LONGEST_NAME) : "";
+  return `${places === 1 ? locationLabel(first, LONGEST_NAME) : counted(places, "location")} lost ${humanDuration(lostMs)}`;
 }
 
 /** `Wed 25 Nov`, `week of 23 Nov`, `November`. */

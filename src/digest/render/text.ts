@@ -6,11 +6,11 @@ import type { DigestView } from "./view.ts";
 
 /** Lines end in `\n`. */
 export function renderDigestText(view: DigestView): string {
-  const { head, about, figures, troubled, others, notes, externalUrl } = view;
+  const { head, about, figures, sections, notes, externalUrl } = view;
   const blocks = [
     [`${head.sentence}.`, ...(head.aside === "" ? [] : [`${head.aside}.`]), about.join(" · ")],
-    figures.map(({ name, value, was }) => `${`${name}:`.padEnd(10)}${facts(value || "–", was)}`),
-    ...[...troubled, ...others].map(sectionLines),
+    figures.map(({ name, value, was }) => `${`${name}:`.padEnd(11)}${facts(value || "–", was)}`),
+    ...sections.map(sectionLines),
     notes,
     externalUrl === undefined ? [] : [`Open the status page: ${externalUrl}`],
   ];
@@ -26,8 +26,8 @@ function sectionLines({ title, count, rows, explanation }: DigestSection): strin
   return [heading, "-".repeat(heading.length), ...lines, ...(explanation === undefined ? [] : [explanation])];
 }
 
-function rowLine({ level, name = "", value = "", note = "", uptime = "", heat }: SectionRow): string {
-  const cells = facts(value, heat?.low ?? note, uptime);
+function rowLine({ level, name = "", value = "", note = "", heat }: SectionRow): string {
+  const cells = facts(value, heat?.low ?? note);
   return `${level === "inside" ? "  " : ""}${name}${name === "" || cells === "" ? "" : ": "}${cells}`;
 }
 

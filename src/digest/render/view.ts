@@ -3,18 +3,14 @@ import type { Tone } from "../../alerting/tone.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, nameOf, percent } from "../../lib/format.ts";
 import { type Interval, total } from "../../lib/intervals.ts";
-import { type Digest, type DigestPart, digestParts } from "../digest.ts";
+import type { Digest, DigestPart } from "../digest.ts";
 import { headline } from "./headline.ts";
-import { isTroubled, partSection } from "./parts.ts";
-import {
-  acknowledgedSection,
-  daysSection,
-  lossSection,
-  otherSection,
-  rankingSections,
-  visitsSection,
-} from "./standings.ts";
-import { fullMoment, listed, moment, outageTimes, periodNoun } from "./words.ts";
+import { partSection, shownParts } from "./parts.ts";
+import { daysSection, incidentsSection, lossSection } from "./standings.ts";
+import { fullMoment, listed, outageTimes, periodNoun } from "./words.ts";
+
+/** Recordings without trouble take little room: more of them are listed. */
+const QUIET_FACTOR = 4;
 
 export type DigestView = ReturnType<typeof viewOf>;
 
@@ -25,22 +21,16 @@ export interface DigestFrame {
   readonly externalUrl: string | undefined;
 }
 
-/** The digest with about `limit` recordings shown of each troubled part; all are counted. */
+/** The digest with about `limit` recordings shown of each part; all are counted. */
 export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit: number) {
-  const parts = digestParts.filter((part) => digest.parts[part].length > 0);
-  const sections = Object.groupBy(parts, (part) => (isTroubled(part) ? "troubled" : "other"));
-  const sectionsOf = (some: readonly DigestPart[] = []) => some.map((part) => partSection(part, digest, limit));
-  const others = [
-    acknowledgedSection(digest),
+  const sections = [
+    incidentsSection(digest, limit),
+    ...shownParts.slice(0, 2).map((part) => partSection(part, digest, limit)),
     lossSection(digest),
-    ...rankingSections(digest),
     daysSection(digest, limit),
-    visitsSection(digest),
-    ...sectionsOf(sections.other),
-    otherSection(digest),
+    ...shownParts.slice(2).map((part) => partSection(part, digest, limit * QUIET_FACTOR)),
   ];
   const figures = keyFigures(digest);
-  const ofOneDay = periodNoun(digest) === "day";
   return {
     head: headline(digest),
     /** The name of the digest and its period. */
@@ -51,25 +41,15 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
     tone: toneOf(digest),
     /** The dates of the columns of days. */
     days: digest.days,
-    ofOneDay,
-    /** From where to where the bars go. */
-    barSpan: barSpan(digest),
-    troubled: sectionsOf(sections.troubled),
-    others: others.filter(({ rows }) => rows.length > 0),
+    sections: sections.filter(({ rows }) => rows.length > 0),
     notes: notes(digest),
     externalUrl: externalUrl !== undefined && /^https?:\/\//i.test(externalUrl) ? externalUrl : undefined,
   };
 }
 
-function barSpan(digest: Digest): string {
-  const span = periodNoun(digest) === "day" ? "00:00–24:00" : digest.period.label;
-  const goOn = digest.totals.down_now > 0 && digest.now > digest.period.to;
-  return goOn ? `${span}, of what is down now until ${moment(digest.now, digest)}` : span;
-}
-
-function toneOf({ totals, locationOutages }: Digest): Tone {
+function toneOf({ totals, incidents }: Digest): Tone {
   if (totals.down_now > 0) return partTones.down_now;
-  if (totals.down_some > 0 || locationOutages.length > 0) return partTones.down_some;
+  if (totals.down_some + totals.low > 0 || incidents.some(({ isOutage }) => isOutage)) return partTones.down_some;
   return totals.up + totals.planned > 0 ? partTones.up : partTones.unknown;
 }
 
@@ -77,6 +57,7 @@ function toneOf({ totals, locationOutages }: Digest): Tone {
 export const partTones: Readonly<Record<DigestPart, Tone>> = {
   down_now: "critical",
   down_some: "warning",
+  low: "warning",
   planned: "info",
   up: "good",
   closed: "unknown",
@@ -84,9 +65,9 @@ export const partTones: Readonly<Record<DigestPart, Tone>> = {
 };
 
 /** The four figures at the top; without any data, or a watch, there is no downtime either. */
-export function keyFigures({ totals, before, unwatched, period }: Digest) {
+export function keyFigures({ totals, before, incidents, unwatched, period }: Digest) {
   const isWatched = total(unwatched) < period.to - period.from;
-  const known = totals.unknown < totals.recordings && (isWatched || totals.outages > 0);
+  const known = totals.unknown < totals.recordings && (isWatched || totals.lostMs > 0);
   const length = (ms: number | undefined) => (ms === undefined ? "" : humanDuration(ms));
   const number = (n: number | undefined) => (n === undefined ? "" : count(n));
   const figure = (name: string, value: string, was: string) => {
@@ -95,27 +76,27 @@ export function keyFigures({ totals, before, unwatched, period }: Digest) {
   return [
     figure("Uptime", percent(totals.uptime), percent(before?.uptime)),
     figure("Downtime", known ? humanDuration(totals.lostMs) : "", length(before?.lostMs)),
-    figure("Outages", known ? count(totals.outages) : "", number(before?.outages)),
+    figure("Incidents", known ? count(incidents.length) : "", number(before?.incidents)),
     figure("MTTR", length(totals.recoveryMs), length(before?.recoveryMs)),
   ];
 }
 
 const MOST_INTERVALS = 5;
 
-function during(what: string, intervals: readonly Interval[], meaning: string, digest: Digest): string[] {
+function unwatchedNote(intervals: readonly Interval[], digest: Digest): string[] {
   if (intervals.length === 0) return [];
   const shown = intervals
     .slice(0, MOST_INTERVALS)
     .map(({ from, to }) => outageTimes({ startsAt: from, endsAt: to }, digest));
-  return [`${what} ${listed(shown, intervals.length - shown.length)}: ${meaning}.`];
+  return [`lenswatch did not watch ${listed(shown, intervals.length - shown.length)}: outages then are unknown.`];
 }
 
 /** The sentences below a digest that qualify its figures. */
 export function notes(digest: Digest): string[] {
   const { unreachable, unwatched } = digest;
   return [
-    ...during("The service was unreachable", unreachable, "counted neither as up nor as down", digest),
-    ...during("lenswatch did not watch", unwatched, "outages then are unknown", digest),
+    ...(unreachable.length > 0 ? ["Time with the service unreachable counts neither as up nor as down."] : []),
+    ...unwatchedNote(unwatched, digest),
     ...(digest.totals.plannedMs > 0
       ? ["Downtime in maintenance is planned and counted apart; uptime is the service's own figure, which includes it."]
       : []),
@@ -129,7 +110,7 @@ function comparison(digest: Digest): string[] {
   const { before } = digest;
   if (!before) return [];
   const noun = periodNoun(digest);
-  if (before.uptime === undefined && before.outages === undefined)
+  if (before.uptime === undefined && before.incidents === undefined)
     return [`No comparison with the ${noun} before: it was not watched in full.`];
-  return [`"Was" is the ${noun} before${before.outages === undefined ? ", as far as it was watched" : ""}.`];
+  return [`"Was" is the ${noun} before${before.incidents === undefined ? ", as far as it was watched" : ""}.`];
 }

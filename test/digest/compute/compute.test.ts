@@ -3,7 +3,7 @@ import type { Matcher } from "../../../src/alerting/matcher.ts";
 import type { RecordingDigest } from "../../../src/digest/digest.ts";
 import { digestPeriod } from "../../../src/digest/period.ts";
 import { computeDigest, type DigestInput } from "../compute-digest.ts";
-import { at, day, HOUR, hours, input, locationOffline, MINUTE, NOW, offline, subject } from "../fixtures.ts";
+import { at, day, episode, HOUR, hours, input, locationOffline, MINUTE, NOW, offline, subject } from "../fixtures.ts";
 
 function one(over: Partial<DigestInput>, camera = subject("a")): RecordingDigest {
   const { parts } = computeDigest(input({ recordings: [camera], ...over }));
@@ -12,9 +12,6 @@ function one(over: Partial<DigestInput>, camera = subject("a")): RecordingDigest
   return found;
 }
 
-const runsOf = (timeline: RecordingDigest["timeline"]) =>
-  timeline.map(({ state, slots }) => `${state} ${slots}`).join(", ");
-
 describe("downtime", () => {
   test.each([
     ["lies inside the day", "14:05", "17:40", 215],
@@ -22,10 +19,10 @@ describe("downtime", () => {
     ["went over midnight out of the day", "23:00", "2026-11-20T02:00:00Z", 60],
     ["covers the day and more", "2026-11-18T12:00:00Z", "2026-11-20T02:00:00Z", 24 * 60],
   ])("counts what is inside the period when it %s", (_, from, to, minutes) => {
-    const recording = one({ episodes: [offline("a", at(from), at(to))] });
-    expect(recording).toMatchObject({ part: "down_some", lostMs: minutes * MINUTE });
-    expect(recording.outages).toEqual([
-      { kind: "offline", startsAt: at(from), endsAt: at(to), lostMs: minutes * MINUTE, recovered: true },
+    const episodes = [offline("a", at(from), at(to))];
+    expect(one({ episodes })).toMatchObject({ part: "down_some", lostMs: minutes * MINUTE });
+    expect(computeDigest(input({ recordings: [subject("a")], episodes })).incidents).toMatchObject([
+      { title: "Camera a · Leeds Briggate: offline", startsAt: at(from), endsAt: at(to), isOutage: true },
     ]);
   });
 
@@ -33,7 +30,9 @@ describe("downtime", () => {
     ["the day before", "2026-11-18T10:00:00Z", "00:00"],
     ["the morning after", "2026-11-20T00:00:00Z", "2026-11-20T03:00:00Z"],
   ])("of %s is not the period's", (_, from, to) => {
-    expect(one({ episodes: [offline("a", at(from), at(to))] })).toMatchObject({ part: "up", lostMs: 0, outages: [] });
+    const episodes = [offline("a", at(from), at(to))];
+    expect(one({ episodes })).toMatchObject({ part: "up", lostMs: 0 });
+    expect(computeDigest(input({ recordings: [subject("a")], episodes })).incidents).toEqual([]);
   });
 
   test.each([
@@ -49,17 +48,13 @@ describe("downtime", () => {
     const unreachable = [{ from: at("15:00"), to: at("15:30") }];
     const recording = one({ episodes: [offline("a", at("14:00"), at("16:00"))], unreachable });
     expect(recording.lostMs).toBe(90 * MINUTE);
-    expect(recording.timeline.map(({ state }) => state)).toContain("unreachable");
   });
 
   test("excludes the time outside the uploading schedule", () => {
     const night = hours(at("00:00"), Array(8).fill(0), { withinSchedule: false });
     const uptime = new Map([["a", [...night, ...hours(at("08:00"), Array(16).fill(1))]]]);
     expect(one({ uptime, episodes: [offline("a", at("02:00"), at("09:00"))] }).lostMs).toBe(HOUR);
-    expect(one({ uptime, episodes: [offline("a", at("02:00"), at("07:00"))] })).toMatchObject({
-      part: "up",
-      outages: [],
-    });
+    expect(one({ uptime, episodes: [offline("a", at("02:00"), at("07:00"))] })).toMatchObject({ part: "up" });
   });
 
   test("that two rules speak of counts once", () => {
@@ -69,7 +64,6 @@ describe("downtime", () => {
     ];
     const recording = one({ episodes });
     expect(recording.lostMs).toBe(62 * MINUTE);
-    expect(recording.outages).toHaveLength(1);
   });
 });
 
@@ -79,13 +73,13 @@ describe("the part a recording belongs to", () => {
       "down now by its firing alert",
       { episodes: [offline("a", at("22:40"))] },
       subject("a", { status: "offline", since: at("22:40") }),
-      { part: "down_now", downSince: at("22:40"), lostMs: 80 * MINUTE },
+      { part: "down_now", downSince: at("22:40"), lostMs: 80 * MINUTE, isAside: false },
     ],
     [
       "down now though it went down after the period",
       { episodes: [offline("a", at("2026-11-20T07:12:00Z"))], uptime: new Map([["a", day(1)]]) },
       subject("a", { status: "offline" }),
-      { part: "down_now", downSince: at("2026-11-20T07:12:00Z"), lostMs: 0, outages: [] },
+      { part: "down_now", downSince: at("2026-11-20T07:12:00Z"), lostMs: 0, isAside: true },
     ],
     [
       "down now as last known, while the service is unreachable",
@@ -97,11 +91,11 @@ describe("the part a recording belongs to", () => {
       "down now when seen offline without any alert",
       {},
       subject("a", { status: "offline", since: at("23:00") }),
-      { part: "down_now", downSince: at("23:00"), lostMs: HOUR },
+      { part: "down_now", downSince: at("23:00"), lostMs: HOUR, isAside: true },
     ],
     [
       "down now when missing",
-      { episodes: [{ ...offline("a", at("12:00")), kind: "missing" }] },
+      { episodes: [episode("missing", "a", at("12:00"))] },
       subject("a", { status: "unknown" }),
       { part: "down_now", lostMs: 12 * HOUR },
     ],
@@ -118,10 +112,10 @@ describe("the part a recording belongs to", () => {
       { part: "up", downSince: undefined },
     ],
     [
-      "down at some time by its figures, without a recorded outage",
+      "low by its figures, without an outage",
       { uptime: new Map([["a", day(0.6)]]) },
       subject("a"),
-      { part: "down_some", lostMs: 0, outages: [] },
+      { part: "low", lostMs: 0 },
     ],
     ["up by its figures", { uptime: new Map([["a", day(0.995)]]) }, subject("a"), { part: "up" }],
     ["up because it was seen up throughout", {}, subject("a"), { part: "up", uptime: undefined }],
@@ -144,43 +138,6 @@ describe("the part a recording belongs to", () => {
   });
 });
 
-describe("the timeline", () => {
-  test("covers the period and shows the worst of each half hour", () => {
-    const uptime = new Map([["a", hours(at("00:00"), [...Array(20).fill(1), 0.5, 1, 1, 1])]]);
-    const { timeline } = one({ uptime, episodes: [offline("a", at("14:05"), at("17:40"))] });
-    expect(runsOf(timeline)).toBe("up 28, down 8, up 4, low 2, up 6");
-  });
-
-  test("of a day given as one figure is not low where its outage explains the figure", () => {
-    const [whole] = hours(at("00:00"), [0.75], { segmentsExpected: 1440 });
-    const [next] = hours(at("2026-11-20T00:00:00Z"), [1], { segmentsExpected: 1440 });
-    if (!whole || !next) throw new Error("one ratio is one bucket");
-    const uptime = new Map([["a", [whole, next]]]);
-    const states = (episodes: DigestInput["episodes"]) => one({ uptime, episodes }).timeline.map(({ state }) => state);
-    expect(states([offline("a", at("12:00"), at("18:00"))])).toEqual(["up", "down", "up"]);
-    expect(states([offline("a", at("12:00"), at("13:00"))])).toEqual(["low", "down", "low"]);
-  });
-
-  test("is blank before the recording had figures", () => {
-    const uptime = new Map([["a", hours(at("12:00"), Array(12).fill(1))]]);
-    const camera = subject("a", { since: at("16:00") });
-    const { timeline } = one({ uptime, episodes: [offline("a", at("15:00"), at("16:00"))] }, camera);
-    expect(runsOf(timeline)).toMatch(/^none 24, /);
-    expect(timeline.reduce((sum, { slots }) => sum + slots, 0)).toBe(48);
-  });
-});
-
-test.each([
-  ["1d", "22:40", "none 45, down 19"],
-  ["1d", "2026-11-20T07:12:00Z", "none 62, down 2"],
-  ["1w", "2026-11-20T07:12:00Z", "none 135, down 1"],
-] as const)("the bar of what is down now reaches the present: %s, since %s", (name, since, expected) => {
-  const episodes = [offline("a", at(since))];
-  const period = digestPeriod(name, NOW, "Europe/London");
-  const { timeline } = one({ episodes, period }, subject("a", { status: "offline", since: at(since) }));
-  expect(runsOf(timeline)).toBe(expected);
-});
-
 describe("a fleet", () => {
   const leeds = ["a", "b"].map((id) => subject(id));
   const york = ["c", "d", "e"].map((id) => subject(id, { locationName: "York Coney Street" }));
@@ -200,9 +157,12 @@ describe("a fleet", () => {
       locationOffline("york-coney-street", at("10:00"), at("10:20")),
       locationOffline("leeds-briggate", at("2026-11-18T23:30:00Z"), at("01:00")),
       locationOffline("elsewhere", at("10:00"), at("20:00")),
-      { alertname: "LowQuality", kind: "other", recordingId: "a", startsAt: at("23:00") },
-      { alertname: "LowQuality", kind: "other", recordingId: "gone", startsAt: at("01:00") },
-      { alertname: "ServiceUnreachable", kind: "other", startsAt: at("05:00"), endsAt: at("05:10") },
+      episode("low_quality", "a", at("23:00")),
+      episode("low_quality", "gone", at("01:00")),
+      {
+        ...episode("service_unreachable", "", at("05:00"), at("05:10")),
+        subject: { kind: "service", id: "analytics" },
+      },
     ],
   });
 
@@ -235,35 +195,20 @@ describe("a fleet", () => {
       unknown: 0,
       affected: 3,
       low: 0,
-      outages: 4,
       lostMs: 255 * MINUTE,
     });
   });
 
-  test("names its offline locations, longest first, and counts other alerts of its recordings and locations", () => {
-    const digest = computeDigest(fleet);
-    expect(digest.locationOutages.map(({ locationName, outage }) => [locationName, outage.lostMs / MINUTE])).toEqual([
-      ["Leeds Briggate", 60],
-      ["York Coney Street", 20],
+  test("has the incidents of its recordings and locations and of the service, the worst first", () => {
+    expect(computeDigest(fleet).incidents.map(({ title, isOutage }) => [title, isOutage])).toEqual([
+      ["1 camera at York Coney Street offline", true],
+      ["Leeds Briggate: offline", true],
+      ["Camera b · Leeds Briggate: offline", true],
+      ["Camera c · York Coney Street: offline", true],
+      ["Camera d · York Coney Street: offline", true],
+      ["Camera a · Leeds Briggate: quality low", false],
+      ["Analytics service: service unreachable", false],
     ]);
-    expect(digest.other).toEqual([
-      { alertname: "LowQuality", count: 1, lengthMs: HOUR },
-      { alertname: "ServiceUnreachable", count: 1, lengthMs: 10 * MINUTE },
-    ]);
-  });
-
-  test("is offline only while at least one recording is inside its schedule", () => {
-    const night = hours(at("00:00"), Array(8).fill(0), { withinSchedule: false });
-    const episodes = [locationOffline("leeds-briggate", at("02:00"), at("08:30"))];
-    const closed = input({
-      recordings: leeds,
-      uptime: new Map([
-        ["a", night],
-        ["b", night],
-      ]),
-      episodes,
-    });
-    expect(computeDigest(closed).locationOutages[0]?.outage.lostMs).toBe(30 * MINUTE);
   });
 
   test("contains only what the matchers select, a missing label being empty", () => {

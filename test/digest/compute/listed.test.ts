@@ -4,12 +4,12 @@ import { type DigestPart, digestParts } from "../../../src/digest/digest.ts";
 import { computeDigest } from "../compute-digest.ts";
 import { at, day, HOUR, input, offline, subject } from "../fixtures.ts";
 
-const NEED: readonly DigestPart[] = ["down_now", "down_some", "unknown", "planned", "closed", "up"];
+const NEED: readonly DigestPart[] = ["down_now", "down_some", "low", "unknown", "planned", "closed", "up"];
 
 test("however few are listed, all are counted, and those listed have the most trouble", () => {
   const camera = fc.record({
     place: fc.nat(6),
-    trouble: fc.constantFrom("none", "ended", "open", "unknown", "flapping", "gone"),
+    trouble: fc.constantFrom("none", "ended", "open", "unknown", "low", "quality"),
     length: fc.integer({ min: 1, max: 9 }),
   });
   fc.assert(
@@ -22,15 +22,19 @@ test("however few are listed, all are counted, and those listed have the most tr
             ...(trouble === "open" ? { status: "offline", since: at("20:00") } : {}),
           }),
         ),
-        uptime: new Map(cameras.flatMap(({ trouble }, i) => (trouble === "none" ? [[`${i}`, day(1)]] : []))),
+        uptime: new Map(
+          cameras.flatMap(({ trouble }, i) =>
+            trouble === "none" ? [[`${i}`, day(1)]] : trouble === "low" ? [[`${i}`, day(0.5)]] : [],
+          ),
+        ),
         episodes: cameras.flatMap(({ trouble, length }, i) => {
           const one = offline(`${i}`, at("01:00"), at("01:00") + length * HOUR);
-          if (trouble === "gone") return [{ ...one, kind: "other" as const, alertname: "Gone" }];
-          return trouble === "ended" ? [one] : trouble === "flapping" ? [{ ...one, kind: "flapping" as const }] : [];
+          if (trouble === "quality") return [{ ...one, problem: "low_quality" as const }];
+          return trouble === "ended" ? [one] : [];
         }),
       });
       const [whole, cut] = [computeDigest(fleet), computeDigest(fleet, most)];
-      const { parts: all, longest: _, flappers: __, ...figures } = whole;
+      const { parts: all, ...figures } = whole;
       expect(cut).toMatchObject(figures);
       const listed = digestParts.flatMap((part) => cut.parts[part].flatMap(({ recordings }) => recordings));
       expect(listed).toHaveLength(Math.min(most, cameras.length));
@@ -43,8 +47,7 @@ test("however few are listed, all are counted, and those listed have the most tr
         }
       }
       const ids = new Set(listed.map(({ id }) => id));
-      const needOf = ({ part, lostMs, flapping }: (typeof listed)[number]) =>
-        [Math.min(NEED.indexOf(part), flapping ? 1 : 9), -lostMs] as const;
+      const needOf = ({ part, lostMs }: (typeof listed)[number]) => [NEED.indexOf(part), -lostMs] as const;
       const needs = digestParts.flatMap((part) =>
         all[part].flatMap(({ recordings }) => recordings.map((one) => ({ id: one.id, need: needOf(one) }))),
       );

@@ -19,11 +19,8 @@ const lossOf = (over: Partial<DigestInput>) =>
   computeDigest(input({ recordings: [subject("a")], ...over })).totals.loss;
 
 const serverOffline = (startsAt: number, endsAt: number): DigestEpisode => ({
-  alertname: "CameraServerOffline",
-  kind: "other",
-  cameraServer: "server-1",
-  startsAt,
-  endsAt,
+  ...offline("", startsAt, endsAt),
+  ...{ id: "server", problem: "camera_server_offline", subject: { kind: "group", id: "camera_server/server-1" } },
 });
 
 test.each([

@@ -29,16 +29,17 @@ describe("the day before", () => {
   ];
 
   test("is compared with: uptime, lost time, outages and recovery, each by the day in which it was", () => {
-    const { totals, before, locations } = computeDigest(thursday({ recordings, uptime, episodes }));
+    const { totals, before, locations, incidents } = computeDigest(thursday({ recordings, uptime, episodes }));
     expect(before?.uptime).toBeCloseTo(0.7);
-    expect(before).toMatchObject({ lostMs: 3 * HOUR, outages: 2, recoveryMs: 2 * HOUR });
-    expect(totals).toMatchObject({ lostMs: 80 * MINUTE, outages: 2, recoveryMs: 70 * MINUTE, uptime: 1 });
+    expect(before).toMatchObject({ lostMs: 3 * HOUR, incidents: 2, recoveryMs: 2 * HOUR });
+    expect(totals).toMatchObject({ lostMs: 80 * MINUTE, recoveryMs: 70 * MINUTE, uptime: 1 });
+    expect(incidents).toHaveLength(2);
     expect(locations[0]?.uptimeBefore).toBeCloseTo(0.7);
   });
 
   test("has no outages to compare with where it was not watched: only figures are compared", () => {
     const digest = computeDigest(thursday({ recordings, uptime, episodes }, false));
-    expect(digest.before).toMatchObject({ lostMs: undefined, outages: undefined, recoveryMs: undefined });
+    expect(digest.before).toMatchObject({ lostMs: undefined, incidents: undefined, recoveryMs: undefined });
     expect(keyFigures(digest).map(({ was }) => was)).toEqual(["was 70 %", "", "", ""]);
     expect(notes(digest)).toContain(`"Was" is the day before, as far as it was watched.`);
   });
@@ -49,7 +50,12 @@ describe("the day before", () => {
     ["never began", []],
   ])("is a blank where figures %s", (_, buckets) => {
     const digest = computeDigest(thursday({ recordings: [subject("a")], uptime: new Map([["a", buckets]]), episodes }));
-    expect(digest.before).toEqual({ uptime: undefined, lostMs: undefined, outages: undefined, recoveryMs: undefined });
+    expect(digest.before).toEqual({
+      uptime: undefined,
+      lostMs: undefined,
+      incidents: undefined,
+      recoveryMs: undefined,
+    });
     expect(digest.locations[0]?.uptimeBefore).toBeUndefined();
     expect(keyFigures(digest).map(({ was }) => was)).toEqual(["", "", "", ""]);
     expect(notes(digest)).toContain("No comparison with the day before: it was not watched in full.");
@@ -103,11 +109,11 @@ test("figures of the period before equal those of its own digest", () => {
       const before = digestPeriod(periodName, period.from, timezone);
       const base = { recordings, uptime, episodes, timezone, now };
       const later = computeDigest(input({ ...base, period, before: { period: before, isWatched: true } }));
-      const { totals } = computeDigest(input({ ...base, period: before }));
+      const { totals, incidents } = computeDigest(input({ ...base, period: before }));
       expect(later.before).toEqual({
         uptime: totals.uptime,
         lostMs: totals.lostMs,
-        outages: totals.outages,
+        incidents: incidents.length,
         recoveryMs: totals.recoveryMs,
       });
     }),

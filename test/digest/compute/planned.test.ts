@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseMatchers } from "../../../src/alerting/matcher.ts";
-import type { PlannedWindows, RecordingDigest } from "../../../src/digest/digest.ts";
+import type { DigestEpisode, PlannedWindows, RecordingDigest } from "../../../src/digest/digest.ts";
 import { headline } from "../../../src/digest/render/headline.ts";
 import { renderDigestText } from "../../../src/digest/render/text.ts";
 import { viewOf } from "../../../src/digest/render/view.ts";
@@ -27,17 +27,13 @@ function one(over: Partial<DigestInput>): RecordingDigest {
 }
 
 const maintenance = [window("02:00", "06:00")];
+const planned = (episode: DigestEpisode) => ({ ...episode, planned: "stock-take" });
 
 test("downtime inside a window is planned, is no outage, and has a part and a section of its own", () => {
   const uptime = new Map([["a", hours(at("00:00"), [1, 1, 1, 0, 0, 1, ...Array(18).fill(1)])]]);
-  const digest = digestOf({ maintenance, uptime, episodes: [offline("a", at("03:00"), at("05:00"))] });
-  expect(digest.totals).toMatchObject({
-    planned: 1,
-    plannedMs: 2 * HOUR,
-    lostMs: 0,
-    outages: 0,
-    recoveryMs: undefined,
-  });
+  const digest = digestOf({ maintenance, uptime, episodes: [planned(offline("a", at("03:00"), at("05:00")))] });
+  expect(digest.totals).toMatchObject({ planned: 1, plannedMs: 2 * HOUR, lostMs: 0, recoveryMs: undefined });
+  expect(digest.incidents).toEqual([]);
   expect(headline(digest).sentence).toMatch(/2 h of downtime in maintenance was planned/i);
   const text = renderDigestText(viewOf(digest, { name: "d", externalUrl: undefined }, 10));
   expect(text).toContain("Maintenance: stock-take 02:00–06:00 (recorders off).");
@@ -49,10 +45,11 @@ test.each([
   ["that outlasts it is an outage from its end", "05:30", "07:00", { lostMs: HOUR, plannedMs: 30 * MINUTE }],
   ["around it is one outage without it", "01:00", "07:00", { lostMs: 2 * HOUR, plannedMs: 4 * HOUR }],
 ])("downtime %s", (_, from, to, lengths) => {
-  const over = { maintenance, episodes: [offline("a", at(from), at(to))] };
-  expect(one(over)).toMatchObject({ part: "down_some", ...lengths, outages: [{ lostMs: lengths.lostMs }] });
-  expect(digestOf(over).totals).toMatchObject({ outages: 1, recoveryMs: lengths.lostMs });
-  expect(one(over).timeline.map(({ state }) => state)).toEqual(expect.arrayContaining(["planned", "down"]));
+  const over = { maintenance, episodes: [planned(offline("a", at(from), at(to)))] };
+  expect(one(over)).toMatchObject({ part: "down_some", ...lengths });
+  const { totals, incidents } = digestOf(over);
+  expect(totals).toMatchObject({ recoveryMs: lengths.lostMs });
+  expect(incidents).toHaveLength(1);
 });
 
 test("what is down now, and only inside a window, is not down in the sense of an outage", () => {
@@ -74,17 +71,15 @@ test("windows of other recordings count for nothing, and low uptime of other hou
     plannedMs: 0,
   });
   const uptime = new Map([["a", hours(at("00:00"), [1, 1, 1, 0, 0, 1, 0.5, ...Array(17).fill(1)])]]);
-  expect(one({ maintenance, episodes, uptime })).toMatchObject({ part: "down_some", outages: [], lostMs: 0 });
+  expect(one({ maintenance, episodes, uptime })).toMatchObject({ part: "low", lostMs: 0 });
 });
 
-test("a location that is offline while all of its recordings are in maintenance has no outage", () => {
-  const episodes = [locationOffline("leeds-briggate", at("03:00"), at("07:00"))];
-  const recordings = [subject("a"), subject("b")];
-  const lost = (all: PlannedWindows[]) =>
-    digestOf({ recordings, episodes, maintenance: all }).locationOutages.map(({ outage }) => outage.lostMs);
-  expect(lost(maintenance)).toEqual([HOUR]);
-  expect(lost([window("02:00", "06:00", "recording_id=a")])).toEqual([4 * HOUR]);
-  expect(lost([window("02:00", "08:00")])).toEqual([]);
+test("an incident that lasted no longer than its maintenance is no incident", () => {
+  const episodes = [planned(locationOffline("leeds-briggate", at("03:00"), at("07:00")))];
+  const lost = (all: PlannedWindows[]) => digestOf({ episodes, maintenance: all }).incidents.length;
+  expect(lost(maintenance)).toBe(1);
+  expect(lost([window("02:00", "08:00")])).toBe(0);
+  expect(lost([{ ...window("02:00", "08:00"), name: "another" }])).toBe(1);
 });
 
 const spans = fc
@@ -116,7 +111,6 @@ test("planned downtime, other downtime and the rest are the time inside the sche
       expect(recording.plannedMs).toBe(
         total(schedule) - up - total(subtract(subtract(schedule, subtract(schedule, downs)), windows)),
       );
-      expect(recording.outages.reduce((sum, { lostMs }) => sum + lostMs, 0)).toBe(recording.lostMs);
     }),
     { numRuns: 100 },
   );

@@ -119,7 +119,7 @@ test.each([
   expect(headline(digest).sentence.startsWith(`${words} `)).toBe(true);
 });
 
-test("a day that was not watched has no number of outages: none is known", () => {
+test("a day that was not watched has no number of incidents: none is known", () => {
   const figures = (over: Partial<DigestInput>) =>
     keyFigures(computeDigest(input({ recordings: fleet, uptime: up, ...over }))).map(({ name, value }) => [
       name,
@@ -130,17 +130,17 @@ test("a day that was not watched has no number of outages: none is known", () =>
     expect.arrayContaining([
       ["Uptime", "100 %"],
       ["Downtime", ""],
-      ["Outages", ""],
+      ["Incidents", ""],
     ]),
   );
   expect(figures({})).toEqual(
     expect.arrayContaining([
       ["Downtime", "0 s"],
-      ["Outages", "0"],
+      ["Incidents", "0"],
     ]),
   );
   const episodes = [offline("r0", at("10:00"), at("10:30"))];
-  expect(figures({ unwatched, episodes })).toEqual(expect.arrayContaining([["Outages", "1"]]));
+  expect(figures({ unwatched, episodes })).toEqual(expect.arrayContaining([["Incidents", "1"]]));
 });
 
 test("an outage under two minutes is given with seconds", () => {

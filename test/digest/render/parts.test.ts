@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { digestParts } from "../../../src/digest/digest.ts";
-import { excerptOf } from "../../../src/digest/render/parts.ts";
+import { excerptOf, partSection, shownParts } from "../../../src/digest/render/parts.ts";
 import { computeDigest } from "../compute-digest.ts";
-import { at, day, input, locationOffline, MINUTE, offline, subject } from "../fixtures.ts";
+import { at, day, input, offline, subject } from "../fixtures.ts";
 
 test("however little is shown, every recording is counted once", () => {
   const camera = fc.record({ place: fc.nat(6), trouble: fc.constantFrom("none", "ended", "open", "unknown") });
@@ -23,30 +22,33 @@ test("however little is shown, every recording is counted once", () => {
           ),
         }),
       );
-      for (const part of digestParts) {
+      for (const part of shownParts) {
         const { groups, moreRecordings, total } = excerptOf(part, digest, limit);
-        const counted = groups.map(({ shown, together, more }) => shown.length + together.length + more);
+        const counted = groups.map(({ shown, more }) => shown.length + more);
         expect(counted.reduce((sum, n) => sum + n, 0) + moreRecordings).toBe(total);
+        if (part !== "down_now") expect(total).toBe(digest.totals[part]);
       }
     }),
     { numRuns: 50 },
   );
 });
 
-test("recordings that went with their location share a line, the others have their own", () => {
+test("of those that are down now only what is in no incident of the period has a row", () => {
+  const down = (id: string, since: string) => subject(id, { status: "offline", since: at(since) });
   const digest = computeDigest(
     input({
-      recordings: ["a", "b", "c"].map((id) => subject(id)),
-      uptime: new Map(["a", "b", "c"].map((id) => [id, day(1)])),
-      episodes: [
-        locationOffline("leeds-briggate", at("14:05"), at("17:40")),
-        offline("a", at("14:04"), at("17:40")),
-        offline("b", at("14:05"), at("17:40") + 5 * MINUTE),
-        offline("c", at("14:05"), at("17:40") + 6 * MINUTE),
-      ],
+      recordings: [down("a", "20:00"), down("b", "20:00"), down("c", "2026-11-20T07:00:00Z"), subject("d")],
+      uptime: new Map([["d", day(0.5)]]),
+      episodes: [offline("a", at("20:00")), offline("c", at("2026-11-20T07:00:00Z"))],
     }),
   );
-  const [group] = excerptOf("down_some", digest, 10).groups;
-  expect(group?.together.map(({ id }) => id)).toEqual(["b", "a"]);
-  expect(group?.shown.map(({ id }) => id)).toEqual(["c"]);
+  expect(partSection("down_now", digest, 10)).toMatchObject({
+    count: "2 recordings",
+    rows: [
+      { name: "Leeds Briggate", value: "" },
+      { note: "Camera b since\u00a020:00\u00a0· Camera c since\u00a0Fri\u00a020\u00a0Nov\u00a007:00" },
+    ],
+  });
+  expect(partSection("low", digest, 10).rows).toMatchObject([{}, { note: "Camera d 50\u00a0%" }]);
+  expect(digest.incidents.map(({ title }) => title)).toEqual(["Camera a · Leeds Briggate: offline"]);
 });

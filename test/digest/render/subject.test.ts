@@ -23,7 +23,7 @@ test.each<[string, Partial<DigestInput>]>([
     },
   ],
   [
-    "York Coney Street offline",
+    "York Coney Street: offline",
     { recordings: [...fleet, york], episodes: [locationOffline("york-coney-street", at("10:00"), at("11:00"))] },
   ],
   ["1 camera below 99 %, 90 % up, 2 of 3 cameras up", { uptime: new Map([...up, ["a", day(0.7)]]) }],

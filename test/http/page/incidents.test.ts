@@ -104,6 +104,15 @@ describe("GET /incidents", () => {
       "",
     ]);
   });
+
+  test("as CSV have each visit once, also where two were at one location", async () => {
+    const uncounted = { estimate: 240, low: 200, high: 280 };
+    const till = { subject: { kind: "recording", id: "till" }, locationId: "york", uncounted } as const;
+    const both = [incident("a", 5, 2 * HOUR, { ...shoes, uncounted }), incident("b", 4, 2 * HOUR, till)];
+    const { html } = await page("/incidents.csv", both);
+    const visits = html.split("\n").map((line) => line.split(",").slice(-3).join());
+    expect(visits.slice(1)).toEqual(["240,200,280", "120,100,140", ""]);
+  });
 });
 
 describe("the overview", () => {

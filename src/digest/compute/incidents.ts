@@ -1,0 +1,59 @@
+/** The incidents of a digest or a report: those of its recordings, worst first. */
+import { latestOf } from "../../alerting/acknowledgement.ts";
+import { incidentsOf, sizeOfIncident } from "../../alerting/incident.ts";
+import { incidentTitle } from "../../alerting/incident-words.ts";
+import { visitsOf, visitsOnce } from "../../alerting/uncounted.ts";
+import { type Interval, lengthIn, subtract } from "../../lib/intervals.ts";
+import type { DigestEpisode, DigestIncident, DigestRecording, DigestScope } from "../digest.ts";
+
+/** Alerts that are about no recording, location or group: every digest has them. */
+const ABOUT_ALL: ReadonlySet<string> = new Set(["service", "integration", "directory"]);
+
+/** Collects the recordings that a digest is about, and gives the incidents of a period that these had. */
+export function createIncidents({ episodes, acknowledgements = new Map(), maintenance = [], names, now }: DigestScope) {
+  const known = new Set(episodes.map(keyOf));
+  const concerned = new Set<string>();
+  const all = incidentsOf(episodes);
+  const windows = new Map(maintenance.map((one) => [one.name, one.windows]));
+  const isConcerned = (one: DigestEpisode) => ABOUT_ALL.has(one.subject.kind) || concerned.has(keyOf(one));
+  /** Outside maintenance: downtime in it is planned. */
+  const unplanned = ({ startsAt: from, endsAt: to = now, planned = "" }: DigestEpisode) =>
+    subtract([{ from, to }], windows.get(planned) ?? []);
+
+  return {
+    add({ recording }: DigestRecording): void {
+      const { id, locationId, cameraServer, organisation, timezone } = recording;
+      const groups = [`camera_server/${cameraServer}`, `organisation/${organisation}`, `timezone/${timezone}`];
+      for (const key of [`recording/${id}`, `location/${locationId}`, ...groups.map((group) => `group/${group}`)])
+        if (known.has(key)) concerned.add(key);
+    },
+
+    /** Those that were open inside a period; what lasts weighs until now. */
+    inside(period: Interval): DigestIncident[] {
+      const open = all.flatMap((incident) => {
+        const episodes = incident.episodes.filter(isConcerned);
+        const startsAt = Math.min(...episodes.map((one) => one.startsAt));
+        const end = Math.max(...episodes.map(({ endsAt = Number.POSITIVE_INFINITY }) => endsAt));
+        const endsAt = end === Number.POSITIVE_INFINITY ? undefined : end;
+        const spans = episodes.flatMap(unplanned);
+        const lostMs = lengthIn(spans, endsAt === undefined ? { from: period.from, to: now } : period);
+        const isInside = lengthIn(spans, period) > 0;
+        return isInside ? [{ ...incident, episodes, startsAt, endsAt, lostMs }] : [];
+      });
+      const listed = visitsOnce(open, period, now).map(({ id, startsAt, endsAt, episodes: of, lostMs, cause }) => {
+        const { recordings, locations } = sizeOfIncident({ episodes: of });
+        const size = Math.max(recordings, locations.size);
+        const title = incidentTitle({ id, startsAt, endsAt, cause, episodes: of }, names);
+        const acknowledgement = latestOf(of, acknowledgements);
+        const incident = { id, title, startsAt, endsAt, isOutage: size > 0, visits: visitsOf(of), acknowledgement };
+        return { incident, weight: size * lostMs, lostMs };
+      });
+      listed.sort((a, b) => b.weight - a.weight || b.lostMs - a.lostMs || a.incident.startsAt - b.incident.startsAt);
+      return listed.map(({ incident }) => incident);
+    },
+  };
+}
+
+function keyOf({ subject: { kind, id } }: DigestEpisode): string {
+  return `${kind}/${id}`;
+}
