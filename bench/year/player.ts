@@ -225,9 +225,10 @@ class Play {
     this.#agenda.add(at, RANKS.sweep, async () => {
       const { store, wake } = this.#notify;
       const key = `${store.keys.shard(0)}:again:${shard}`;
-      const attempt = { subject: `shard:${shard}`, value: { goodAt: at, attemptedAt: at } };
+      const read = `shard:${shard}`;
+      const writes = [["HSET", store.keys.attempts, read, JSON.stringify({ goodAt: at, attemptedAt: at })] as const];
       const expected = this.#readNonces.get(shard) ?? "";
-      const stored = await store.shards.commit({ key, expected, document: "{}", now: at, changes: [], attempt });
+      const stored = await store.shards.commit({ key, expected, document: "{}", now: at, changes: [], read, writes });
       if (stored.outcome === "lost") throw new Error("a commit lost a race with nobody");
       this.#readNonces.set(shard, stored.nonce);
       await wake(stored.wake);

@@ -2,9 +2,10 @@
  * The ticks of this replica: the jobs of the shards in its slots and, in the slot of the fleet, those of the fleet. A sweep
  * that does not come in time is also made by the next replica in rank: two of them are harmless.
  */
+
+import type { Attempt } from "../health/attempt.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { Attempt } from "../store/shards.ts";
 import type { Replicas } from "./active-config.ts";
 import type { Assigned } from "./shard-assignment.ts";
 import { SLOTS, slotOf } from "./slots.ts";

@@ -2,11 +2,11 @@
 
 import { coldStartReadiness, countUnsettled } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
+import type { Attempt } from "../health/attempt.ts";
 import type { Rule } from "../health/model.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { SuppressibleAlert } from "./suppression.ts";
 

@@ -6,7 +6,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { AlertChange, CommitResult } from "../store/shards.ts";
+import type { AlertChange, CommitResult } from "../store/commit.ts";
 
 /** Each job takes the parts it needs. */
 export interface PollContext {

@@ -5,10 +5,10 @@
 
 import type { LocationZones } from "../alerting/impact.ts";
 import type { Config } from "../config/config.ts";
+import type { Attempt } from "../health/attempt.ts";
 import { HOUR_MS, type Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { KeptCounts, KeptSeries } from "../store/counts.ts";
-import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import { askSlowly } from "./ask-slowly.ts";
 import type { PollContext } from "./commit.ts";

@@ -2,6 +2,7 @@
 
 import { createRepeats } from "../alerting/repeats.ts";
 import type { Config } from "../config/config.ts";
+import type { Attempt } from "../health/attempt.ts";
 import { presenceOf, segmentsOf } from "../health/attempt.ts";
 import { areSegmentsBelieved, type Presence } from "../health/belief.ts";
 import type { CountsLookup } from "../health/counts.ts";
@@ -19,8 +20,9 @@ import { toError } from "../lib/errors.ts";
 import { keptFor } from "../lib/kept.ts";
 import { createRecent } from "../lib/recent.ts";
 import type { Service } from "../service/service.ts";
+import type { CommitResult } from "../store/commit.ts";
 import { StoreError } from "../store/errors.ts";
-import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
+import type { ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";

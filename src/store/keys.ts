@@ -44,7 +44,7 @@ function fleetKeys(p: string) {
     /** The number of times names were written, and the last of those writes, newest first, for other replicas to read. */
     namesRevision: `${p}names:rev`,
     namesLog: `${p}names:log`,
-    /** Hash `n` nonce, `d` document, and `l:` with a location id its rows; until it has no locations and no alerts. */
+    /** Hash `n` nonce, `d` document, `r:` with a recording's id, `l:` with a location's; until it has no locations and no alerts. */
     shard: (shard: number) => `${p}shard:${shard}`,
     /** Hash: subject → JSON {goodAt, attemptedAt, error, …}; a shard's fields as long as the shard. */
     attempts: `${p}attempts`,
@@ -80,7 +80,7 @@ function alertKeys(p: string) {
     episodes: `${p}episodes`,
     /** Document without a text, of the last time that an episode was replaced; never deleted. */
     episodeReplaced: `${p}episodes:replaced`,
-    /** List, newest first: JSON of decisions about a subject (`kind/id`); the last 500, pruned once an hour. */
+    /** List, newest first: JSON of decisions about a subject (`kind/id`); the last 500 are left once an hour. */
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member as long as its list. */
     logs: `${p}logs`,

@@ -1,6 +1,7 @@
 /**
- * A shard as the fields of a hash: one for each location with what is cold of its recordings, written when that changed;
- * `d`, what is hot of all of them, written with every sweep; `c`, the version of the cold state that `d` follows.
+ * A shard as the fields of a hash: one for each recording with what is cold of it, and one for each location that it
+ * watches with its alerts, written when that changed; `d`, what is hot of all recordings, written with every sweep; `c`,
+ * the version of the cold state that `d` follows.
  */
 import type { AlertStates } from "../health/alert-machine.ts";
 import { byId, type ShardPatch } from "../health/shard-patch.ts";
@@ -8,18 +9,11 @@ import type { ColdState, LocationState, RecordingState, ShardState } from "../he
 import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 
-const FORMAT = 5;
-/** Before the id of a location: a field of its own. */
-const LOCATION = "l:";
+const FORMAT = 6;
+/** Before the id of a recording or a location: a field of its own. */
+const [RECORDING, LOCATION] = ["r:", "l:"];
 
-type ColdRow = Omit<ColdState, "locationId">;
-
-interface LocationDocument {
-  readonly alerts?: AlertStates | undefined;
-  /** The shard watches the location itself. */
-  readonly watched: boolean;
-  readonly recordings: readonly ColdRow[];
-}
+type ColdRow = Omit<ColdState, "id">;
 
 type Column = readonly (number | null)[];
 
@@ -53,59 +47,42 @@ export interface ShardFields {
   readonly isWhole: boolean;
   /** Names and texts in turn. */
   readonly more: readonly string[];
+  /** Names of those to delete. */
+  readonly gone: readonly string[];
   readonly cold: string;
 }
 
-/** The fields that a sweep changes; all where others belong to the shard than before. `version` is new each time. */
+/** The fields that a sweep changes; all where nothing is stored yet. `version` is new each time. */
 export function encodeSweep(before: Omit<StoredShard, "nonce">, patch: ShardPatch, version: string): ShardFields {
   const { state } = before;
-  const isWhole = before.cold === undefined || !patch.isSame || !keepsLocations(state, patch);
-  const changed = isWhole ? undefined : changedLocations(state, patch);
-  const cold = (changed?.size === 0 ? before.cold : undefined) ?? version;
-  const document = JSON.stringify(encodeHot(patch, cold));
-  if (cold === before.cold) return { document, isWhole, more: [], cold };
-  const locations = encodeLocations(patch, changed);
-  const fields = [...locations].flatMap(([id, location]) => [LOCATION + id, JSON.stringify(location)]);
-  return { document, isWhole, more: ["c", cold, ...fields], cold };
-}
-
-function keepsLocations(before: ShardState, { locations }: ShardPatch): boolean {
-  return locations.size === before.locations.size && locations.keys().every((id) => before.locations.has(id));
-}
-
-function changedLocations(before: ShardState, { changed, locations }: ShardPatch): Set<string> {
-  const ids = new Set<string>();
-  locations.forEach(({ id, alerts }) => {
-    if (alerts !== before.locations.get(id)?.alerts) ids.add(id);
+  const isWhole = before.cold === undefined;
+  const rows = isWhole ? patch.states : [...patch.changed.values()];
+  const places = [...patch.locations.values()].filter(({ id, alerts }) => {
+    const known = state.locations.get(id);
+    return isWhole || !known || known.alerts !== alerts;
   });
-  for (const [id, { locationId }] of changed) {
-    ids.add(locationId);
-    ids.add(before.recordings.get(id)?.locationId ?? locationId);
-  }
-  return ids;
+  const gone = isWhole ? [] : goneFields(state, patch);
+  const isSame = !isWhole && rows.length + places.length + gone.length === 0;
+  const cold = isSame ? (before.cold ?? version) : version;
+  const document = JSON.stringify(encodeHot(patch, cold));
+  if (isSame) return { document, isWhole, more: [], gone, cold };
+  const more = [
+    ...["c", cold],
+    ...rows.flatMap((row) => [RECORDING + row.id, JSON.stringify(coldOf(row))]),
+    ...places.flatMap(({ id, alerts = {} }) => [LOCATION + id, JSON.stringify(alerts)]),
+  ];
+  return { document, isWhole, more, gone, cold };
 }
 
-function encodeLocations(
-  { states, locations }: ShardPatch,
-  only: ReadonlySet<string> | undefined,
-): Map<string, LocationDocument> {
-  const documents = new Map<string, LocationDocument & { readonly recordings: ColdRow[] }>();
-  const add = (id: string) => {
-    const location = locations.get(id);
-    const document = { alerts: location?.alerts, watched: location !== undefined, recordings: [] as ColdRow[] };
-    documents.set(id, document);
-    return document;
-  };
-  for (const id of only ?? locations.keys()) add(id);
-  for (const state of states) {
-    if (only && !only.has(state.locationId)) continue;
-    (documents.get(state.locationId) ?? add(state.locationId)).recordings.push(coldOf(state));
-  }
-  return documents;
+function goneFields(before: ShardState, { isSame, states, locations }: ShardPatch): string[] {
+  const stay = new Set(isSame ? [] : states.map(({ id }) => id));
+  const left = isSame ? [] : [...before.recordings.keys()].filter((id) => !stay.has(id));
+  const unwatched = [...before.locations.keys()].filter((id) => !locations.has(id));
+  return [...left.map((id) => RECORDING + id), ...unwatched.map((id) => LOCATION + id)];
 }
 
-function coldOf({ id, status, since, onlineSeenAt, absentSince, history, outage, alerts }: ColdState): ColdRow {
-  return { id, status, since, onlineSeenAt, absentSince, history, outage, alerts };
+function coldOf({ locationId, status, since, onlineSeenAt, absentSince, history, outage, alerts }: ColdState): ColdRow {
+  return { locationId, status, since, onlineSeenAt, absentSince, history, outage, alerts };
 }
 
 function encodeHot({ sweptAt: t, gaps, states, reads }: ShardPatch, cold: string): HotDocument {
@@ -127,12 +104,16 @@ export function decodeShard(fields: Readonly<Record<string, string>>): StoredSha
   const hot = parseDocument<HotDocument>(text, FORMAT);
   const states: RecordingState[] = [];
   const locations = new Map<string, LocationState>();
+  /** Each id once: an equal string takes as much memory again. */
+  const ids = new Map<string, string>();
   for (const [field, json] of Object.entries(fields)) {
-    if (!field.startsWith(LOCATION)) continue;
-    const id = field.slice(LOCATION.length);
-    const { alerts, watched, recordings } = JSON.parse(json) as LocationDocument;
-    if (watched) locations.set(id, { id, alerts });
-    for (const row of recordings) states.push(notRead({ ...row, locationId: id }));
+    const id = field.slice(RECORDING.length);
+    if (field.startsWith(LOCATION)) locations.set(id, { id, alerts: alertsIn(json) });
+    if (!field.startsWith(RECORDING)) continue;
+    const row = JSON.parse(json) as ColdRow;
+    const locationId = ids.get(row.locationId) ?? row.locationId;
+    ids.set(locationId, locationId);
+    states.push(notRead({ ...row, id, locationId }));
   }
   const state = {
     sweptAt: hot.t,
@@ -141,6 +122,10 @@ export function decodeShard(fields: Readonly<Record<string, string>>): StoredSha
     locations,
   };
   return withHot(nonce, hot, { nonce, state, cold }) ?? { nonce, state, cold };
+}
+
+function alertsIn(json: string): AlertStates | undefined {
+  return json === "{}" ? undefined : (JSON.parse(json) as AlertStates);
 }
 
 /** The known shard with the hot values of another document, if nothing cold was written since; else undefined. */

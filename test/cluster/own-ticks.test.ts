@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type FleetJob, OwnTicks, type ShardJob } from "../../src/cluster/own-ticks.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { ranksOf, slotOf } from "../../src/cluster/slots.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import type { Attempt } from "../../src/store/shards.ts";
 import { T0 } from "../store/fixtures.ts";
 
 beforeAll(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createColdStart } from "../../src/deliver/cold-start.ts";
 import type { SuppressibleAlert } from "../../src/deliver/suppression.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import type { Attempt } from "../../src/store/shards.ts";
 import type { Store } from "../../src/store/store.ts";
 import { firing, HOUR, MINUTE, SECOND, T0 } from "../store/fixtures.ts";
 

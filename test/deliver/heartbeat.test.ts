@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createHeartbeat, type HeartbeatOutcome } from "../../src/deliver/heartbeat.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import type { Attempt } from "../../src/store/shards.ts";
 import { MINUTE, SECOND, T0 } from "../store/fixtures.ts";
 
 const good = { goodAt: T0, attemptedAt: T0 };

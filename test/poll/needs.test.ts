@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Attempts } from "../../src/cluster/own-ticks.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import { needOf, shardJob } from "../../src/poll/needs.ts";
-import type { Attempt } from "../../src/store/shards.ts";
 import { MINUTE, T0 } from "../store/fixtures.ts";
 
 const EVERY = 10 * MINUTE;

@@ -1,4 +1,6 @@
 /** Dependencies of sweeps and of uptime refreshes, with what matters to a test passed as changes. */
+
+import type { Attempt } from "../../src/health/attempt.ts";
 import type { Rule } from "../../src/health/model.ts";
 import type { Reading, Recording, StatusSnapshot, UptimeBucket } from "../../src/health/recording.ts";
 import { patched } from "../../src/health/shard-patch.ts";
@@ -8,7 +10,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import type { createSweep } from "../../src/poll/sweep.ts";
 import type { RefreshUptimeDeps } from "../../src/poll/uptime.ts";
-import type { Attempt, ShardCommit } from "../../src/store/shards.ts";
+import type { ShardCommit } from "../../src/store/shards.ts";
 import type { Store } from "../../src/store/store.ts";
 import { emptyShard } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";

@@ -82,7 +82,7 @@ describeWithRedis("the one atomic write", () => {
     const read = async () => (await other.groups([3], await other.attempts()))[0];
     const quiet = { offline: 0, counts: { camera_server: {} } };
     expect(await sweep(T0, quiet)).toBe(0);
-    expect(await sweep(T0 + 1, quiet), "the same").toBe(0);
+    expect(await sweep(T0 + 1, structuredClone(quiet)), "the same").toBe(0);
     expect(await read()).toEqual({ ...quiet, at: T0 + 1 });
     await store.shards.noteAttempt("shard:3", T0 + 2, "No answer.");
     await redis.hset(...field, "not read again");

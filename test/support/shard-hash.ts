@@ -8,9 +8,13 @@ export function fieldsOf(state: ShardState, version = "version"): ShardFields {
 }
 
 /** The hash of a shard after such a write to it. */
-export function hashAfter({ document, more, isWhole }: ShardFields, before: Readonly<Record<string, string>> = {}) {
+export function hashAfter(
+  { document, more, gone, isWhole }: ShardFields,
+  before: Readonly<Record<string, string>> = {},
+) {
   const hash: Record<string, string> = { ...(isWhole ? {} : before), n: "nonce", d: document };
   for (let i = 0; i < more.length; i += 2) hash[more[i] ?? ""] = more[i + 1] ?? "";
+  for (const field of gone) delete hash[field];
   return hash;
 }
 
