@@ -53,7 +53,7 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
   return {
     /**
      * Begins to gather where the store is empty, and gives when that was. Until the summary is made (`gathering`),
-     * nothing is claimed (`take.ts`).
+     * nothing is claimed (`due.ts`).
      */
     async begin(now: Instant): Promise<{ gathering: boolean; since: Instant }> {
       const [, , [state, since]] = await Promise.all([
