@@ -59,11 +59,11 @@ export function standingAlerts(view: Pick<GroupView, "alerts" | "notified" | "su
   });
 }
 
-/** True if nothing notified fires once this decision is in force, and no end of it waits. */
-export function isOverAfter(view: Pick<GroupView, "alerts" | "notified">, decision: GroupDecision): boolean {
+/** True if nothing that was, or may have been, notified fires once this decision is in force, and no end of it waits. */
+export function isOverAfter(view: Pick<GroupView, "alerts" | "notified" | "unsure">, decision: GroupDecision): boolean {
   const fires = decision.notify !== undefined && decision.firing.length > 0;
   const settled = new Set(decision.settled);
-  return !fires && !hasFiring(view) && [...view.notified.keys()].every((id) => settled.has(id));
+  return !fires && !hasFiring(view) && [...view.notified.keys(), ...view.unsure.keys()].every((id) => settled.has(id));
 }
 
 /** True if something notified fires. */

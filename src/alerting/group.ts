@@ -35,10 +35,6 @@ export interface GroupHead extends GroupSettings {
   readonly began?: Instant | undefined;
   /** By episode: what was suppressed at the last turn. */
   readonly waiting?: Readonly<Record<string, Waiting>> | undefined;
-  /** Episodes that a message of unknown outcome was about. */
-  readonly maybe?: readonly string[] | undefined;
-  /** The conversation that this message may have begun. */
-  readonly maybeIn?: Conversation | undefined;
   readonly clocks?: EscalationClocks | undefined;
   /** While it is open, and a hash of what its own root shows, and since when. */
   readonly conversation?: Conversation | undefined;
@@ -87,7 +83,7 @@ export function dueAt({ sentAt, intervalMs, nextAt, releasedAt, retryAt }: Group
   return Math.min(paced, nextAt ?? paced, releasedAt ?? paced);
 }
 
-/** An alert's group knows that it is late, what suppressed it, and what may have been sent of it: so does its next group. */
+/** An alert's group knows that it is late, and what suppressed it: so does its next group. */
 export function carried(
   from: GroupHead,
   to: Partial<GroupHead>,
@@ -103,17 +99,7 @@ export function carried(
     ...to,
     ...((known || isLate) && { waiting: { ...to.waiting, [id]: waiting } }),
     ...(clock && { clocks: { ...to.clocks, [id]: clock } }),
-    ...(from.maybe?.includes(id) && mayHaveSent(to, [id], from.maybeIn)),
   };
-}
-
-/** Episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
-export function mayHaveSent(
-  head: Partial<GroupHead>,
-  episodes: readonly string[],
-  conversation: Conversation | undefined,
-): Pick<GroupHead, "maybe" | "maybeIn"> {
-  return { maybe: [...new Set([...(head.maybe ?? []), ...episodes])], maybeIn: head.maybeIn ?? conversation };
 }
 
 /** The group, to be decided at that time or sooner, whatever changed. */
@@ -145,7 +131,7 @@ export function isRipe(
 }
 
 /** The result of a turn for a group. */
-export interface Served extends Pick<GroupHead, "nextAt" | "waiting" | "maybe" | "clocks" | "endsWait" | "shown"> {
+export interface Served extends Pick<GroupHead, "nextAt" | "waiting" | "clocks" | "endsWait" | "shown"> {
   readonly now: Instant;
   readonly isSent: boolean;
   /** Only its root was looked at: what is due stays as it is. */
@@ -178,32 +164,15 @@ export function served(head: GroupHead, turn: Served): GroupHead {
     releasedAt: isOvertaken ? head.releasedAt : undefined,
     waiting: turn.waiting,
     endsWait: turn.endsWait,
-    maybe: turn.maybe,
-    maybeIn: turn.maybe && head.maybeIn,
   };
 }
 
 /** The group after a claim without a message; `isRefused`: this one was, and is tried again at `at`. */
 export function postponed(
   head: GroupHead,
-  {
-    at,
-    isRefused,
-    maybe = [],
-    maybeIn,
-  }: {
-    readonly at: Instant;
-    readonly isRefused: boolean;
-    /** The episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
-    readonly maybe?: readonly string[] | undefined;
-    readonly maybeIn?: Conversation | undefined;
-  },
+  { at, isRefused }: { readonly at: Instant; readonly isRefused: boolean },
 ): GroupHead {
-  return {
-    ...unclaimed(head),
-    ...(maybe.length > 0 && mayHaveSent(head, maybe, maybeIn)),
-    ...(isRefused && { failures: (head.failures ?? 0) + 1, retryAt: at }),
-  };
+  return { ...unclaimed(head), ...(isRefused && { failures: (head.failures ?? 0) + 1, retryAt: at }) };
 }
 
 /** An instant that is past and lies ahead, after the clock went back from `before` to `now`. */

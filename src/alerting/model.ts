@@ -172,6 +172,11 @@ export interface NotificationLogEntry {
   readonly groupId: string;
   /** At a pager. */
   readonly page?: Page | undefined;
+  /**
+   * A message of unknown outcome was about it: not notified when news is decided, and owed its end all the same. The conversations,
+   * or pages, that such messages may have begun. Undefined: it was notified.
+   */
+  readonly unsure?: readonly Conversation[] | undefined;
 }
 
 /** Why a message was not accepted; also the metric's `reason` label and a row of the documented errors. */
@@ -253,8 +258,6 @@ export interface Suppressions {
   readonly suppressed: ReadonlyMap<string, Suppression>;
   /** Episodes that were suppressed when the group was last decided. */
   readonly suppressedBefore: ReadonlyMap<string, Waiting>;
-  /** Episodes not known to be notified, though a message may have been accepted: their end is owed all the same. */
-  readonly maybeNotified: ReadonlySet<string>;
   /** A group with something suppressed is decided again this often, ms: `group_interval`. */
   readonly recheckEveryMs: number;
   /** By episode: the alerts it inhibits. */
@@ -309,6 +312,8 @@ export interface GroupView {
   readonly alerts: readonly Alert[];
   /** The log of what was notified as firing, by alert id; an entry without a member has lost its alert. */
   readonly notified: ReadonlyMap<string, NotificationLogEntry>;
+  /** The log of what may have been. */
+  readonly unsure: ReadonlyMap<string, NotificationLogEntry>;
   /** Undefined: nothing is suppressed. */
   readonly suppressions?: Suppressions | undefined;
 }
@@ -339,8 +344,6 @@ export interface SuppressedState {
   readonly by: readonly Suppression[];
   /** Episodes that fire, were never notified, and would be now. */
   readonly unnotified: ReadonlyMap<string, Waiting>;
-  /** Episodes, firing or resolved, not known to be notified, though a message may have been accepted. */
-  readonly maybeNotified: readonly string[];
 }
 
 /** Why nothing is sent. */

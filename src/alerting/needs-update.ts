@@ -23,7 +23,7 @@ import {
 export const LATE_MOST_MS = 7 * 86_400_000;
 
 /** Nothing of a group is suppressed. */
-export const nothingSuppressed: SuppressedState = { by: [], unnotified: new Map(), maybeNotified: [] };
+export const nothingSuppressed: SuppressedState = { by: [], unnotified: new Map() };
 
 /** Pure; the caller sends, and only then stores what was notified and what is settled. */
 export function needsUpdate(view: GroupView): GroupDecision {
@@ -75,10 +75,10 @@ export function needsUpdate(view: GroupView): GroupDecision {
 
 /** When the first news is due: of what fires and was never notified, and of ends that are owed. Undefined: there is none. */
 function newsDueAt(view: GroupView, firing: readonly Alert[], ends: readonly Alert[]): Instant | undefined {
-  const { notified, suppressions, now } = view;
+  const { notified, unsure, now } = view;
   const news = firing.filter((alert) => isNew(alert, view));
   // An end that is owed because it is late was due before.
-  const later = ends.filter(({ id }) => notified.has(id) || suppressions?.maybeNotified.has(id));
+  const later = ends.filter(({ id }) => notified.has(id) || unsure.has(id));
   const isLate = later.length < ends.length;
   return earliest([...[...news, ...later].map(({ id }) => view.dueSince.get(id) ?? now), isLate ? now : undefined]);
 }
@@ -93,16 +93,16 @@ function endsWaitUntil(view: GroupView, ends: readonly Alert[]): Instant | undef
 }
 
 /**
- * The alerts of the last message to an integration that left the configuration: what was notified there and still fires
- * ends as `not_sent_here`, never as recovered; the rest is left out.
+ * The alerts of the last message to an integration that left the configuration: what was, or may have been, notified there and
+ * still fires ends as `not_sent_here`, never as recovered; the rest is left out.
  */
 export function alertsAtRetirement(
-  { alerts, notified }: Pick<GroupView, "alerts" | "notified">,
+  { alerts, notified, unsure }: Pick<GroupView, "alerts" | "notified" | "unsure">,
   now: Instant,
 ): Alert[] {
   const end = { updatedAt: now, endsAt: now, endReason: "not_sent_here" } as const;
   return alerts
-    .filter(({ id, state }) => state === "resolved" || notified.has(id))
+    .filter(({ id, state }) => state === "resolved" || notified.has(id) || unsure.has(id))
     .map((alert) => (alert.state === "resolved" ? alert : { ...alert, ...end, state: "resolved" as const }));
 }
 
@@ -143,12 +143,12 @@ interface Ends {
 }
 
 function sortEnds(view: GroupView): Ends {
-  const { notified, suppressions, now } = view;
+  const { notified, unsure, suppressions, now } = view;
   const members = new Set(view.alerts.map(({ id }) => id));
   const resolved = view.alerts.filter(({ state }) => state === "resolved");
   const [owed, dropped] = partition(resolved, (alert) => isOwed(alert, view));
   const end = { state: "resolved", updatedAt: now, endsAt: now, endReason: "expired" } as const;
-  for (const [id, { alert }] of notified) if (!members.has(id)) owed.push({ ...alert, ...end });
+  for (const [id, { alert }] of [...notified, ...unsure]) if (!members.has(id)) owed.push({ ...alert, ...end });
   owed.sort(byStart);
   return suppressions?.muted ? { owed: [], dropped, waiting: owed } : { owed, dropped, waiting: [] };
 }
@@ -158,9 +158,9 @@ function sortEnds(view: GroupView): Ends {
  * that was suppressed is owed only when it outlasted its suppression: then it was due before its end.
  */
 function isOwed(alert: Alert, view: GroupView): boolean {
-  const { notified, suppressions, now } = view;
+  const { notified, unsure, suppressions, now } = view;
   const since = view.dueSince.get(alert.id);
-  if (notified.has(alert.id) || suppressions?.maybeNotified.has(alert.id)) return true;
+  if (notified.has(alert.id) || unsure.has(alert.id)) return true;
   if (since === undefined || now - since > LATE_MOST_MS || suppressionOf(alert, view)) return false;
   const before = suppressions?.suppressedBefore.get(alert.id);
   const { updatedAt, endsAt = updatedAt } = alert;
@@ -177,7 +177,6 @@ function suppressedStateOf(suppressed: readonly Alert[], unsent: readonly Alert[
     if (suppression) by.set(`${reason} ${who} ${until} ${askAt}`, suppression);
   }
   const unnotified = suppressed.filter((alert) => isNew(alert, view));
-  const isMaybeNotified = ({ id }: Alert) => view.suppressions?.maybeNotified.has(id);
   const late = unsent.flatMap(({ id }) => {
     const before = view.suppressions?.suppressedBefore.get(id);
     return before ? [[id, { ...before, lateFrom: view.dueSince.get(id) ?? before.lateFrom }] as const] : [];
@@ -185,7 +184,6 @@ function suppressedStateOf(suppressed: readonly Alert[], unsent: readonly Alert[
   return {
     by: [...by.values()],
     unnotified: new Map([...late, ...unnotified.map((alert) => [alert.id, waitingOf(alert, view)] as const)]),
-    maybeNotified: [...unnotified, ...unsent].filter(isMaybeNotified).map(({ id }) => id),
   };
 }
 

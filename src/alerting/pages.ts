@@ -4,7 +4,7 @@
  * is not acknowledged any more, begins another one. Pure.
  */
 import { isAcknowledged } from "./acknowledgement.ts";
-import type { Notification, NotifiedAlert, Page, PageChange, Paging } from "./model.ts";
+import type { Notification, NotificationLogEntry, NotifiedAlert, Page, PageChange, Paging } from "./model.ts";
 
 type Content = Pick<Notification, "reason" | "firing" | "resolved" | "standing">;
 
@@ -48,6 +48,11 @@ export function pagingOf(
 /** The keys of the pages that the alerts of a message are in. */
 export function keysIn({ firing, resolved, standing }: Omit<Content, "reason">): Set<string> {
   return new Set([...firing, ...resolved, ...standing].flatMap(({ page }) => page?.key ?? []));
+}
+
+/** The keys of the pages that an entry of the notification log is in, or may be. */
+export function keysOf({ page, unsure = [] }: NotificationLogEntry): string[] {
+  return [...(page ? [page.key] : []), ...unsure.map(({ id }) => id)];
 }
 
 /** The page of an alert that fires unsuppressed: an update is no news and pages nobody. */

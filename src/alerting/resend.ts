@@ -64,6 +64,7 @@ function nextTick({ now, repeatIntervalMs }: GroupView): Instant {
 function suppressionsOfUnsent({
   suppressions,
   notified,
+  unsure,
   alerts,
   repeatIntervalMs,
   now,
@@ -74,7 +75,7 @@ function suppressionsOfUnsent({
   const suppressed = new Map<string, Suppression>();
   for (const { id } of alerts) {
     const suppression = suppressions.muted ?? suppressions.suppressed.get(id);
-    const isUnsent = !notified.has(id) && !suppressions.maybeNotified.has(id);
+    const isUnsent = !notified.has(id) && !unsure.has(id);
     if (suppression && (isUnsent || (isGone && suppression.reason === "stale"))) suppressed.set(id, suppression);
   }
   return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs, othersFire: false };

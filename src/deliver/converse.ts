@@ -49,8 +49,8 @@ export function conversationOf(
 }
 
 /** The conversation that a group has, or that a message of unknown outcome may have begun: another one continues it. */
-function openOf({ conversation, maybeIn }: Claimed): Conversation | undefined {
-  return conversation ?? maybeIn;
+function openOf({ conversation, unsure }: Claimed): Conversation | undefined {
+  return conversation ?? [...unsure.values()].flatMap((entry) => entry.unsure ?? [])[0];
 }
 
 /** The one that some of them share, where none has another. */

@@ -5,6 +5,7 @@ import type { GroupDecision, GroupView, NotifiedAlert } from "../alerting/model.
 import { hasUnattended, needsUpdate } from "../alerting/needs-update.ts";
 import { needsResend } from "../alerting/resend.ts";
 import { isProgram } from "../alerting/route.ts";
+import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { mapYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
@@ -19,7 +20,10 @@ export async function decide({ deps, integration }: DeliveryRun, claims: readonl
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
   const decideAll = (dueBy: Instant) =>
     mapYielding(claims, (group, i) => {
-      const claimed: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
+      const mayBeNews = (alert: Alert) =>
+        group.group === coldStartGroup || isRouted(alert, integration, group.group) || !group.unsure.has(alert.id);
+      const alerts = group.alerts.filter((alert) => alert.state === "resolved" || mayBeNews(alert));
+      const claimed: ClaimedGroup = { ...group, alerts, suppressions: suppressions?.[i] };
       // An alert that nobody attends any more does not wait, and takes the news along.
       const claim = hasUnattended(claimed, unsuppressed(claimed)) ? { ...claimed, isForRoot: false } : claimed;
       // A pager or a program takes what it is sent for an alert, and an escalation may not have come there yet.

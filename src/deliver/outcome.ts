@@ -51,10 +51,10 @@ export function recoveredOutcomes(
   now: Instant,
 ): GroupOutcome[] {
   return claims.map((recovered) => {
-    const { suppressedBefore, maybeNotified, dueSince } = recovered;
+    const { suppressedBefore, dueSince } = recovered;
     const claim = { ...recovered, suppressions: undefined };
     const waiting = [...suppressedBefore].map(([id, one]) => [id, { ...one, lateFrom: dueSince.get(id) }] as const);
-    const suppressedState = { by: [], unnotified: new Map(waiting), maybeNotified };
+    const suppressedState = { by: [], unnotified: new Map(waiting) };
     const decision: GroupDecision = { ...onlyTheRoot, nextAt: now, suppressedState };
     const kept = keptOfFound(claim, kind, now);
     return {
@@ -200,10 +200,9 @@ function membersLeaving(
   // The members of a cold start's summary stay in their own groups, which send their ends.
   if (decision.notify === "started") return { over: [...claim.lost], unnotified: decision.settled };
   const sent = new Set(isNews(decision) ? decision.resolved.map(({ id }) => id) : []);
-  const isOver = (id: string) => claim.notified.has(id) || sent.has(id);
+  const isOver = (id: string) => claim.notified.has(id) || claim.unsure.has(id) || sent.has(id);
   const { suppressedState } = decision;
-  const { by, unnotified, maybeNotified } = suppressedState;
-  const hasSuppressed = by.length + unnotified.size + maybeNotified.length > 0;
+  const hasSuppressed = suppressedState.by.length + suppressedState.unnotified.size > 0;
   return {
     over: [...decision.settled.filter(isOver), ...claim.lost],
     unnotified: decision.settled.filter((id) => !isOver(id)),

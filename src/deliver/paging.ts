@@ -1,9 +1,7 @@
 /** The pages of a pager in a message, and what each of its groups keeps of them. */
-import { hash } from "node:crypto";
 import { conversationId, isOverAfter, presentOf, shownAt, standingAlerts } from "../alerting/conversation.ts";
-import type { Conversation, ConversationNow } from "../alerting/model.ts";
-import { keysIn, pagingOf } from "../alerting/pages.ts";
-import type { Integration } from "../alerting/route.ts";
+import type { Conversation, ConversationNow, NotificationLogEntry } from "../alerting/model.ts";
+import { keysIn, keysOf, pagingOf } from "../alerting/pages.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Settlement } from "../store/groups.ts";
 import { conversationOf, type Moment } from "./converse.ts";
@@ -27,7 +25,10 @@ export async function talkOf(
   return { ...talk, whole: await deps.conversations.whole(integration.id, id, ends) };
 }
 
-/** The page has a key that is the same when it is sent again; with what others become. */
+/**
+ * The page has a key that is the same when it is sent again; with what others become. Pages that messages of unknown outcome
+ * may have begun are resolved once what they were about is in another.
+ */
 async function pageOf(
   { deps, integration }: Pick<DeliveryRun, "deps" | "integration">,
   shares: readonly Share[],
@@ -35,58 +36,38 @@ async function pageOf(
   { token, now }: Moment,
 ): Promise<ConversationNow> {
   const used = keysIn(content);
-  const id = freshKey(integration, shares, { token, used });
+  const unsure = unsureKeys(shares, content);
   const here = new Set([...content.firing, ...content.resolved, ...content.standing].map((alert) => alert.id));
-  const asked = content.resolved.some(({ page }) => !page) ? new Set([...used, id]) : used;
+  const asked = new Set([...used, ...unsure]);
   const entries = asked.size > 0 ? await deps.groups.paged(integration.id, asked) : [];
-  const others = Map.groupBy(
-    entries.filter(({ alert }) => !here.has(alert.id)),
-    ({ page }) => page?.key,
-  );
+  const others = new Map<string, NotificationLogEntry[]>();
+  for (const entry of entries)
+    for (const key of here.has(entry.alert.id) ? [] : keysOf(entry))
+      others.set(key, [...(others.get(key) ?? []), entry]);
+  // Nobody is called by an incident that may be acknowledged.
+  const mayRing = (key: string) => !used.has(key) && !others.get(key)?.some(({ page }) => page?.isAcknowledged);
+  const [group = "", ...more] = shares.map(({ claim }) => claim.group);
+  const id = unsure.find(mayRing) ?? conversationId(integration.id, more.length === 0 ? group : "storm", token);
   const paging = pagingOf({ ...content, reason: content.notify }, id, (key) => {
-    const known = others.get(key);
-    if (known?.length) return known.every(({ page }) => page?.isAcknowledged) ? { isAcknowledged: true } : {};
-    return isShared(shares, key) ? {} : undefined;
+    // What may be in it, and is not sent, is suppressed.
+    const isAcknowledged = others.get(key)?.every(({ page }) => !page || page.isAcknowledged);
+    return others.has(key) ? { ...(isAcknowledged && { isAcknowledged }) } : undefined;
   });
-  const maybe = unsureKeys(shares).filter((key) => key !== id && !used.has(key));
-  const changes = [...paging.changes, ...maybe.map((key) => ({ ...RESOLVE, key }))];
+  const left = unsure.filter((key) => key !== id && !used.has(key) && !others.has(key));
+  const changes = [...paging.changes, ...left.map((key) => ({ ...RESOLVE, key }))];
   const groups = shares.length > 1 ? { groups: shares.length } : {};
   const isOver = content.firing.length + content.standing.length === 0;
   return { id, openedAt: now, ...groups, isOver, paging: { ...paging, changes } };
 }
 
-/** The key of a page that may have been begun already, or of a new one. */
-function freshKey(
-  { id }: Integration,
-  shares: readonly Share[],
-  { token, used }: { readonly token: string; readonly used: ReadonlySet<string> },
-): string {
-  const claims = shares.map(({ claim }) => claim);
-  const [{ group = "" } = {}] = claims;
-  let key =
-    claims.find(({ maybeIn }) => maybeIn)?.maybeIn?.id ??
-    conversationId(id, claims.length === 1 ? group : "storm", token);
-  while (used.has(key)) key = hash("sha256", key).slice(0, 16);
-  return key;
-}
-
 const RESOLVE = { action: "resolve", firing: [], resolved: [] } as const;
 
-/** Pages that messages of unknown outcome may have begun: what they were about is in another. */
-function unsureKeys(shares: readonly Share[]): string[] {
-  return [
-    ...new Set(
-      shares.flatMap(({ claim: { maybeIn } }) => (maybeIn?.groups === undefined ? maybeIn?.id : undefined) ?? []),
-    ),
-  ];
-}
-
-/** True where other groups may be in a page, by a message of unknown outcome. */
-function isShared(shares: readonly Share[], key: string): boolean {
-  const sharing = shares.filter(({ claim: { conversation, maybeIn } }) => {
-    return conversation ? conversation.id === key && conversation.handle === undefined : maybeIn?.id === key;
-  });
-  return Math.max(0, ...sharing.map(({ claim }) => claim.sharing ?? 0)) > sharing.length;
+/** The keys of pages that messages of unknown outcome may have begun for what this message is about. */
+function unsureKeys(shares: readonly Share[], { firing, resolved }: Content): string[] {
+  const entries = [...firing, ...resolved].flatMap(({ id }) =>
+    shares.flatMap(({ claim }) => claim.unsure.get(id) ?? []),
+  );
+  return [...new Set(entries.flatMap(keysOf))];
 }
 
 /** The page that a group keeps: the one that it shares, until none of its alerts is in that; and that it has any. */
@@ -95,12 +76,8 @@ export function keptOfPages(
   now: Instant,
   posted: PostedConversation | undefined,
 ): Pick<Settlement, "conversation" | "shown"> {
-  const { maybeIn, conversation: known = maybeIn, shown } = claim;
-  const isUnsure = decision.suppressedState.maybeNotified.length > 0;
-  const isOver = isOverAfter(claim, decision);
-  if (!posted?.paging) {
-    return isOver && !isUnsure && (known ?? shown) ? { conversation: "" } : {};
-  }
+  const { conversation: known, shown } = claim;
+  if (!posted?.paging) return isOverAfter(claim, decision) && (known ?? shown) ? { conversation: "" } : {};
   const firing = decision.notify === undefined ? [] : decision.firing;
   const standing = standingAlerts(claim);
   const { pages } = posted.paging;
@@ -108,8 +85,7 @@ export function keptOfPages(
   const { id, openedAt, groups, handle } = posted;
   const [any] = keys;
   const begun = [{ id, openedAt, groups, handle }, ...(any ? [{ id: any, openedAt: now, handle: any }] : [])];
-  const isIn = (one: Conversation) => keys.has(one.id) || (isUnsure && one === known);
-  const kept = [...(known ? [known] : []), ...begun].find(isIn);
+  const kept = [...(known ? [known] : []), ...begun].find((one: Conversation) => keys.has(one.id));
   if (!kept) return { conversation: "" };
   return {
     conversation: JSON.stringify(kept),

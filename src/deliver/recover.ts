@@ -54,13 +54,22 @@ function outcomesOf(
     const found = groups.map((claim) => withMessage(claim, { intent, handle, episodes }));
     return recoveredOutcomes(integration, found, now);
   }
-  const isUnknown = outcome.kind === "unknown";
-  const { conversation } = intent;
-  const maybeIn = isUnknown && conversation?.handle === undefined ? conversation : undefined;
   return groups.flatMap((claim) => {
-    const { firing = [], resolved = [] } = intent.groups[claim.group] ?? {};
-    const maybe = isUnknown ? [...firing, ...resolved].filter((id) => !claim.notified.has(id)) : [];
-    return postponed([{ claim }], { now, at: now, maybe, maybeIn });
+    const unsure = outcome.kind === "unknown" ? unsureOf(claim, intent, episodes) : [];
+    return postponed([{ claim }], { now, at: now, unsure });
+  });
+}
+
+/** The entries of what the message was about, and is not known to be notified. */
+function unsureOf({ group }: Claimed, intent: Intent, episodes: ClaimedIntent["episodes"]): NotificationLogEntry[] {
+  const { firing = [], resolved = [] } = intent.groups[group] ?? {};
+  const { conversation } = intent;
+  const begun = conversation && conversation.handle === undefined ? [conversation] : [];
+  return [...firing, ...resolved].flatMap((id) => {
+    const { entry, alert = entry?.alert } = episodes.get(id) ?? {};
+    if (!alert || (entry && !entry.unsure)) return [];
+    const before = entry?.unsure?.filter((one) => one.id !== conversation?.id) ?? [];
+    return { ...entryOf(alert, undefined, group, intent), unsure: [...before, ...begun] };
   });
 }
 
@@ -110,8 +119,8 @@ interface Found extends Pick<ClaimedIntent, "intent" | "episodes"> {
 function withMessage(claim: Claimed, { intent, handle, episodes }: Found): RecoveredClaim {
   const { firing = [], resolved = [] } = intent.groups[claim.group] ?? {};
   const entries = firing.flatMap((id) => {
-    const { alert = claim.notified.get(id)?.alert, entry } = episodes.get(id) ?? {};
-    return alert ? [entryOf(alert, entry ?? claim.notified.get(id), claim.group, intent)] : [];
+    const { entry, alert = entry?.alert } = episodes.get(id) ?? {};
+    return alert ? [entryOf(alert, entry?.unsure ? undefined : entry, claim.group, intent)] : [];
   });
   const log = new Map([...claim.notified, ...entries.map((entry) => [entry.alert.id, entry] as const)]);
   const over = resolved.filter((id) => episodes.get(id)?.alert?.state !== "firing");

@@ -12,7 +12,7 @@ const GIVE_UP_MS = 60_000;
 const CHECK_MS = 500;
 
 interface RetireDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
-  readonly groups: DeliverDeps["groups"] & Pick<Store["groups"], "hasten" | "notified">;
+  readonly groups: DeliverDeps["groups"] & Pick<Store["groups"], "hasten" | "owes">;
 }
 
 /** True once every end owed there was sent; false where that was given up, or `signal` was aborted. */
@@ -44,12 +44,12 @@ export async function retireIntegration(deps: RetireDeps, integration: string, s
   });
   signal.addEventListener("abort", () => delivery.drain(), { once: true });
   if (signal.aborted) return false;
-  if ((await groups.notified(integration)).length === 0) return true;
+  if (!(await groups.owes(integration))) return true;
   await groups.hasten(integration, clock.now());
   while (!signal.aborted) {
     next = undefined;
     await delivery.deliver(integration);
-    if ((await groups.notified(integration)).length === 0) {
+    if (!(await groups.owes(integration))) {
       deps.log.info({ integration }, "retired integration sent the ends it owed");
       return true;
     }

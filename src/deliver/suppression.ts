@@ -142,7 +142,6 @@ function* suppressionsOf(
         : here && muteOf(here, facts.now),
     suppressed,
     suppressedBefore,
-    maybeNotified: new Set(claim.maybeNotified),
     recheckEveryMs: claim.groupIntervalMs,
     standsFor,
     ...(isUnmatched && { isUnmatched }),

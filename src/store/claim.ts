@@ -22,10 +22,6 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly suppressedBefore: ReadonlyMap<string, Waiting>;
   /** The time of its next decision, as its last turn has it. */
   readonly nextAt: Instant | undefined;
-  /** Members without an entry in the notification log that a message of unknown outcome was about. */
-  readonly maybeNotified: readonly string[];
-  /** The conversation that this message may have begun. */
-  readonly maybeIn?: Conversation | undefined;
   /** It joins a summary when more groups than this are due; undefined: never. */
   readonly stormGroups: number | undefined;
   /** The ms after which a group is escalated to this integration. */
@@ -63,6 +59,8 @@ export interface EpisodesOf {
   readonly firing: readonly string[];
   readonly resolved: readonly string[];
 }
+
+export const episodesIn = ({ firing, resolved }: EpisodesOf): string[] => [...firing, ...resolved];
 
 /** The groups of a message of unknown outcome, under a claim, with all of its episodes as they are now. */
 export interface ClaimedIntent {
@@ -159,15 +157,16 @@ export function toClaimed(
 ): Claimed {
   const alerts: Alert[] = [];
   const notified = new Map<string, NotificationLogEntry>();
+  const unsure = new Map<string, NotificationLogEntry>();
   const lost: string[] = [];
   for (const episode of episodes) {
     const { alert, entry } = members.get(episode) ?? {};
     if (alert) alerts.push(alert);
-    if (entry) notified.set(episode, entry);
+    if (entry) (entry.unsure ? unsure : notified).set(episode, entry);
     if (!alert && !entry) lost.push(episode);
   }
-  const { conversation, shown, escalateAfterMs, maybeIn, maybe = [] } = head;
-  const hasEnd = ({ id, state }: Alert) => state === "resolved" && (notified.has(id) || maybe.includes(id));
+  const { conversation, shown, escalateAfterMs } = head;
+  const hasEnd = ({ id, state }: Alert) => state === "resolved" && (notified.has(id) || unsure.has(id));
   const due = alerts.flatMap((alert) => {
     const since = dueSince(head, alert, hasEnd(alert), now);
     return since === undefined ? [] : [[alert.id, since] as const];
@@ -190,9 +189,8 @@ export function toClaimed(
     ...(sharing !== undefined && { sharing }),
     alerts,
     notified,
+    unsure,
     lost,
     suppressedBefore: new Map(Object.entries(head.waiting ?? {})),
-    maybeNotified: maybe,
-    ...(maybeIn && { maybeIn }),
   };
 }

@@ -49,7 +49,7 @@ export function createConversationStore(
     const entries = (await redis.hvals(notificationLog(integration))).map(
       (text) => JSON.parse(text) as NotificationLogEntry,
     );
-    return entries.filter(({ endNotifiedAt }) => endNotifiedAt === undefined);
+    return entries.filter(({ endNotifiedAt, unsure }) => endNotifiedAt === undefined && !unsure);
   }
 
   /** The entries that an integration was notified of first, after a cold start. Undefined for the summary of an earlier one. */

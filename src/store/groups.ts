@@ -6,6 +6,7 @@ import type { Redis } from "ioredis";
 import { lookedAt } from "../alerting/group.ts";
 import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/model.ts";
 import { LATE_MOST_MS } from "../alerting/needs-update.ts";
+import { keysOf } from "../alerting/pages.ts";
 import { type Integration, pacedBy } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import type { IntegrationTrouble } from "../health/evaluate-self.ts";
@@ -93,25 +94,29 @@ export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, s
         });
         for (const text of replies.flat()) {
           if (!text) continue;
-          const { alert, notifiedAt, firstNotifiedAt = notifiedAt } = JSON.parse(text) as NotificationLogEntry;
-          first.set(alert.id, Math.min(firstNotifiedAt, first.get(alert.id) ?? firstNotifiedAt));
+          const { alert, notifiedAt, firstNotifiedAt = notifiedAt, unsure } = JSON.parse(text) as NotificationLogEntry;
+          if (!unsure) first.set(alert.id, Math.min(firstNotifiedAt, first.get(alert.id) ?? firstNotifiedAt));
         }
       }
       return first;
     },
 
-    /** The notification log of an integration: alerts notified as firing whose end was not notified yet. */
+    /** The notification log of an integration: alerts that were, or may have been, notified as firing and whose end was not yet. */
     async notified(integration: string): Promise<NotificationLogEntry[]> {
       const entries = await redis.hvals(keys.notificationLog(integration));
       return entries.map((text) => JSON.parse(text) as NotificationLogEntry);
     },
 
-    /** The entries of `notified` that are on one of these pages. */
+    /** True while an end is, or may be, owed there. */
+    owes: async (integration: string): Promise<boolean> =>
+      (await redis.exists(keys.notificationLog(integration), keys.intent(integration))) > 0,
+
+    /** The entries of `notified` that are, or may be, on one of these pages. */
     async paged(integration: string, pages: ReadonlySet<string>): Promise<NotificationLogEntry[]> {
       const texts = await redis.hvals(keys.notificationLog(integration));
       const some = texts.filter((text) => [...pages].some((key) => text.includes(key)));
       const entries = some.map((text) => JSON.parse(text) as NotificationLogEntry);
-      return entries.filter(({ page }) => page && pages.has(page.key));
+      return entries.filter((entry) => keysOf(entry).some((key) => pages.has(key)));
     },
   };
 }
@@ -128,8 +133,7 @@ async function dropLate(redis: Redis, keys: Keys, { transact }: Transact, late: 
     const work = new GroupWork(redis, keys);
     await work.load(places.map(({ place }) => place));
     for (const [i, { id, place }] of places.entries()) {
-      // One that a message may have been about is owed its end.
-      if (known[i] === 0 && !work.head(place)?.maybe?.includes(id)) work.leave(place, id);
+      if (known[i] === 0) work.leave(place, id);
     }
     await transact(work.transaction(newId()));
   }

@@ -6,6 +6,7 @@ import type { Destination } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import { episodesIn, type Intent } from "./claim.ts";
 import { adding } from "./conversations.ts";
 import {
   collectEpisodes,
@@ -20,7 +21,7 @@ import {
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { earliestWakes, type Wakes } from "./releases.ts";
-import { type Check, newId, type Transact } from "./transact.ts";
+import { type Check, newId, parseRead, type Read, type Transact } from "./transact.ts";
 
 type RoutedAlert = { readonly id: string; readonly to: readonly Destination[] };
 
@@ -41,7 +42,9 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
         place: [keys.alerts, id] as const,
         version: rerouting.alerts.get(id) ?? "",
       }));
-      const outcome = await transact(work.transaction(newId(), [...(only ? [only] : []), ...checks]));
+      const outcome = await transact(
+        work.transaction(newId(), [...(only ? [only] : []), ...rerouting.intents, ...checks]),
+      );
       if (outcome.kind === "conflict" && outcome.place === only?.place) return undefined;
       if (outcome.kind === "conflict") continue;
       await collectEpisodes(redis, keys, [...moving.left]);
@@ -98,8 +101,10 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
 interface Rerouting {
   readonly alerts: ReadonlyMap<string, string>;
   readonly places: ReadonlyMap<string, readonly Destined[]>;
-  /** Destinations with an episode that was notified there. */
+  /** Integrations with an episode that was, or may have been, notified there. */
   readonly notified: ReadonlySet<string>;
+  /** What is written down of messages under way. */
+  readonly intents: readonly Read[];
   /** By group: how many members it has, kept up to date. */
   readonly sizes: Map<Destined, number>;
 }
@@ -114,6 +119,7 @@ async function readRerouting(
   const places = await destinationsIn(redis, keys, ids);
   const old = [...new Set([...places.values()].flat())];
   const asked = [...places].flatMap(([id, all]) => all.map((place) => ({ id, place })));
+  const intents = await readIntents(redis, keys, [...new Set(old.map((place) => partsOf(place).integration))]);
   const rows = await pipelined<number>(redis, (batch) => {
     for (const { id, place } of asked) batch.hexists(keys.notificationLog(partsOf(place).integration), id);
     for (const place of old) batch.scard(keys.members(partsOf(place).integration, partsOf(place).group));
@@ -125,11 +131,25 @@ async function readRerouting(
   return {
     alerts: await statesOf(redis, keys, ids),
     places,
-    notified: new Set(
-      asked.flatMap(({ id, place }, i) => (rows[i] === 1 ? [`${partsOf(place).integration}\n${id}`] : [])),
-    ),
+    notified: new Set([
+      ...asked.flatMap(({ id, place }, i) => (rows[i] === 1 ? [destined(partsOf(place).integration, id)] : [])),
+      ...intents.flatMap(({ integration, episodes }) => episodes.map((id) => destined(integration, id))),
+    ]),
+    intents: intents.map(({ read }) => read),
     sizes: new Map(old.map((place, i) => [place, rows[asked.length + i] ?? 0])),
   };
+}
+
+/** The messages under way at these integrations, and the episodes that each is about. */
+async function readIntents(redis: Redis, keys: Keys, integrations: readonly string[]) {
+  const texts = await pipelined<string | null>(redis, (batch) => {
+    for (const id of integrations) batch.get(keys.intent(id));
+  });
+  return integrations.map((integration, i) => {
+    const read = parseRead([keys.intent(integration)], texts[i]);
+    const { groups = {} }: Partial<Intent> = JSON.parse(read.text ?? "{}");
+    return { integration, read, episodes: Object.values(groups).flatMap(episodesIn) };
+  });
 }
 
 class Moving {
@@ -166,7 +186,7 @@ class Moving {
   /** An alert leaves a group that it is not routed to any more, unless its end is owed there. */
   #leaveOld(id: string, place: Destined, fires: boolean, wanted: readonly Destined[]): void {
     const { integration, group } = partsOf(place);
-    const isNotified = this.#stored.notified.has(`${integration}\n${id}`);
+    const isNotified = this.#stored.notified.has(destined(integration, id));
     const others = wanted.filter((one) => partsOf(one).integration === integration);
     const isConfigured = this.#integrations.has(integration);
     const isRegrouped = fires && others.length > 0 && group !== coldStartGroup;

@@ -1,7 +1,7 @@
 /** The end of a claim: what was notified, what is over, and when each of its groups is due again, in one transaction. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import { type GroupHead, isKept, mayHaveSent, postponed, served } from "../alerting/group.ts";
+import { type GroupHead, isKept, postponed, served } from "../alerting/group.ts";
 import type { Conversation, NotificationLogEntry, Suppression } from "../alerting/model.ts";
 import type { Attempt } from "../health/attempt.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -105,7 +105,7 @@ class Settling {
     if (head) this.#serve(destination, head, outcome, isOwed);
   }
 
-  /** Stores what was notified. True where the end of one of them is owed already. */
+  /** Stores what was, or may have been, notified. True where the end of one of them is owed already. */
   #notify(destination: Destined, isOwn: boolean, entries: readonly NotificationLogEntry[]): boolean {
     const { id } = this.#turn.integration;
     const fields: string[] = [];
@@ -170,7 +170,6 @@ class Settling {
       ...{ nextAt: outcome.nextAt, endsWait: outcome.endsWait, shown: outcome.shown },
       clocks: outcome.clocks && Object.keys(outcome.clocks).length > 0 ? outcome.clocks : undefined,
       waiting: suppressedState?.unnotified.size ? Object.fromEntries(suppressedState.unnotified) : undefined,
-      maybe: suppressedState?.maybeNotified.length ? suppressedState.maybeNotified : undefined,
       conversation: conversation === undefined ? undefined : conversation === "" ? null : JSON.parse(conversation),
     });
     const { integration, group } = partsOf(destination);
@@ -225,7 +224,7 @@ class Settling {
   /** The groups that share a conversation. */
   #talkWrites(destination: Destined, before: GroupHead, after: GroupHead): Write[] {
     const { integration, group } = partsOf(destination);
-    const keyOf = ({ maybeIn, conversation = maybeIn }: GroupHead) =>
+    const keyOf = ({ conversation }: GroupHead) =>
       conversation?.groups === undefined ? undefined : this.#keys.talk(integration, conversation.id);
     const [left, joined] = [keyOf(before), keyOf(after)];
     return [
@@ -236,17 +235,19 @@ class Settling {
 
   #postpone(destination: Destined, head: GroupHead, outcome: Postponement): void {
     const { group } = partsOf(destination);
-    const { now, at, maybe = [], maybeIn, failure } = outcome;
-    for (const episode of maybe) this.#mayHaveSent(episode, maybeIn);
-    // Removed meanwhile: nothing is to be sent there any more.
-    if (group !== coldStartGroup && !isKept(this.#stored.members.get(destination)?.size ?? 0, head)) {
+    const { now, at, unsure = [], failure } = outcome;
+    // Where the intent is not this one any more, it is known by now what was notified.
+    const isOwed = this.#isIntended() && this.#notify(destination, true, unsure);
+    // Removed meanwhile: nothing is to be sent there any more, unless something may have been.
+    const isOver = this.#isIntended() || this.#stored.intent.text === undefined;
+    const members = this.#stored.members.get(destination)?.size ?? 0;
+    if (isOver && group !== coldStartGroup && !isKept(members, head)) {
       this.#work.drop(destination);
       return;
     }
-    const next = postponed(head, { at, isRefused: failure?.scope === "message", maybe, maybeIn });
+    const next = postponed(head, { at, isRefused: failure?.scope === "message" });
     this.#work.put(destination, next);
-    this.#work.schedule(destination, this.#isChanged(destination) ? Math.min(now, at) : at);
-    this.#work.writes.push(...this.#talkWrites(destination, head, next));
+    this.#work.schedule(destination, isOwed || this.#isChanged(destination) ? Math.min(now, at) : at);
     if (failure?.scope === "message") this.#work.writes.push(...this.#troubleWrites(group, now, failure));
     else if (failure) {
       const { integration, overMs } = this.#turn;
@@ -254,14 +255,6 @@ class Settling {
       const stored = this.#stored.backoffs.get(scope);
       const facts = { now, at, began: head.began ?? 0, overMs };
       this.#work.writes.push(...failedWrites(this.#keys.backoff(scope), stored, failure, facts));
-    }
-  }
-
-  /** Rerouted while the message was under way: its end is owed there. */
-  #mayHaveSent(episode: string, conversation: Conversation | undefined): void {
-    for (const place of this.#stored.places.get(episode) ?? []) {
-      const head = this.#work.head(place);
-      if (head) this.#work.put(place, { ...head, ...mayHaveSent(head, [episode], conversation) });
     }
   }
 

@@ -2,7 +2,6 @@
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type {
-  Conversation,
   EscalationClocks,
   NotificationLogEntry,
   NotifyErrorCode,
@@ -51,9 +50,8 @@ export interface Settlement {
 export interface Postponement {
   readonly now: Instant;
   readonly at: Instant;
-  /** The episodes of a message whose outcome stays unknown, and the conversation that it may have begun. */
-  readonly maybe?: readonly string[] | undefined;
-  readonly maybeIn?: Conversation | undefined;
+  /** What a message was about whose outcome stays unknown. */
+  readonly unsure?: readonly NotificationLogEntry[] | undefined;
   readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: NotifyErrorScope };
   readonly lines?: readonly LogLine[] | undefined;
 }
@@ -116,9 +114,8 @@ export async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn
 
   const isMember = new Set([...members.values()].flatMap((some) => [...some]));
   const over = settlements.flatMap((one) => one.over);
-  const joining = settlements.flatMap(({ notified }) => notified.map(({ alert }) => alert.id));
-  const maybe = outcomes.flatMap((one) => ("postpone" in one ? (one.postpone.maybe ?? []) : []));
-  const asked = [...new Set([...over, ...[...joining, ...maybe].filter((id) => !isMember.has(id))])];
+  const entries = outcomes.flatMap((one) => ("settle" in one ? one.settle.notified : (one.postpone.unsure ?? [])));
+  const asked = [...new Set([...over, ...entries.flatMap(({ alert: { id } }) => (isMember.has(id) ? [] : id))])];
   const places = new Map<string, Set<Destined>>();
   for (const [episode, all] of await destinationsIn(redis, keys, asked))
     places.set(episode, new Set(all.filter((one) => partsOf(one).integration === integration.id)));

@@ -2,7 +2,7 @@
 import type { Redis } from "ioredis";
 import { dueAt, type GroupHead } from "../alerting/group.ts";
 import type { Integration } from "../alerting/route.ts";
-import { type Claim, readMembers, type TakenGroup, toClaim, toClaimed } from "./claim.ts";
+import { type Claim, episodesIn, readMembers, type TakenGroup, toClaim, toClaimed } from "./claim.ts";
 import { type ClaimText, claimedIn, find, intentIn, readStored, type Stored } from "./due.ts";
 import { destined, GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
@@ -76,7 +76,7 @@ export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
       if (!(await take(work, wanted, stored, { ...found, leaseMs }))) continue;
       const groups = await readTaken(redis, keys, of, { work, found });
       const intent = intentIn(stored);
-      const also = intent ? Object.values(intent.groups).flatMap((one) => [...one.firing, ...one.resolved]) : [];
+      const also = intent ? Object.values(intent.groups).flatMap(episodesIn) : [];
       const episodes = await readMembers(redis, keys, of.id, [...groups.flatMap((one) => one.episodes), ...also]);
       const facts = { failures: stored.failures, now, isForRoot: found.isForRoot === true };
       if (!intent) return toClaim({ ...facts, due: found.due, isAll: found.isAll, leaseMs }, groups, episodes);
@@ -107,7 +107,7 @@ async function readTaken(redis: Redis, keys: Keys, of: Integration, { work, foun
     const head = work.head(destined(of.id, group));
     return head ? [{ group, head }] : [];
   });
-  const talks = all.map(({ head: { maybeIn, conversation = maybeIn } }) =>
+  const talks = all.map(({ head: { conversation } }) =>
     conversation?.groups === undefined ? undefined : keys.talk(of.id, conversation.id),
   );
   const rows = await pipelined<string[] | number>(redis, (batch) => {

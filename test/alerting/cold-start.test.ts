@@ -111,7 +111,6 @@ const suppressing = (id: string, reason: "silenced" | "stale") => ({
   muted: undefined,
   suppressed: new Map([[id, { reason, by: "s" }]]),
   suppressedBefore: new Map(),
-  maybeNotified: new Set<string>(),
   recheckEveryMs: MINUTE,
   standsFor: new Map(),
 });

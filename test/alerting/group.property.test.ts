@@ -18,7 +18,7 @@ import {
   settingsOf,
 } from "../../src/alerting/group.ts";
 import type { NotificationLogEntry, Suppression, SuppressionReason } from "../../src/alerting/model.ts";
-import { needsUpdate } from "../../src/alerting/needs-update.ts";
+import { needsUpdate, partition } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { alertWith, NOW } from "./alerts.ts";
 
@@ -161,8 +161,10 @@ class World {
   decide() {
     const { head, members, log } = this.stored;
     const alerts = [...members.values()];
-    const maybe = new Set(head.maybe);
-    const hasEnd = ({ id, state }: Alert) => state === "resolved" && (log.has(id) || maybe.has(id));
+    const [unsure, notified] = partition([...log], ([, entry]) => entry.unsure !== undefined).map(
+      (one) => new Map(one),
+    );
+    const hasEnd = ({ id, state }: Alert) => state === "resolved" && log.has(id);
     const since = alerts.flatMap((alert) => {
       const at = dueSince(head, alert, hasEnd(alert), this.now);
       return at === undefined ? [] : [[alert.id, at] as const];
@@ -178,13 +180,14 @@ class World {
         sendResolved: true,
         dueSince: new Map(since),
         alerts,
-        notified: log,
+        notified: notified ?? new Map(),
+        unsure: unsure ?? new Map(),
       },
       suppressions: {
         muted: this.isMuted ? { reason: "muted", by: "night" } : undefined,
         suppressed: new Map(suppressed),
         suppressedBefore: new Map(Object.entries(head.waiting ?? {})),
-        ...{ maybeNotified: maybe, recheckEveryMs: INTERVAL, standsFor: new Map() },
+        ...{ recheckEveryMs: INTERVAL, standsFor: new Map() },
       },
     });
   }
@@ -227,9 +230,13 @@ class World {
 
   /** The channel cannot be asked. */
   recover(): void {
-    const { head, log, intent = [] } = this.stored;
-    const maybe = intent.filter((id) => !log.has(id));
-    this.write({ head: postponed(head, { at: this.now, isRefused: false, maybe }), due: this.now, intent: undefined });
+    const { head, intent = [], members } = this.stored;
+    const log = new Map(this.stored.log);
+    for (const id of intent) {
+      const alert = members.get(id);
+      if (alert && !log.has(id)) log.set(id, { alert, notifiedAt: this.now, groupId: "g", unsure: [] });
+    }
+    this.write({ head: postponed(head, { at: this.now, isRefused: false }), due: this.now, intent: undefined, log });
   }
 
   hear(decision: Extract<ReturnType<typeof needsUpdate>, { readonly firing: unknown }>): void {
@@ -251,11 +258,10 @@ class World {
     const members = new Map(stored.members);
     for (const id of decision.settled) if (log.delete(id) || members.has(id)) members.delete(id);
     const isOvertaken = stored.head !== claimed;
-    const { unnotified, maybeNotified } = decision.suppressedState;
+    const { unnotified } = decision.suppressedState;
     const head = served(stored.head, {
       ...{ now, isSent, isForRoot: false, isOvertaken, members: members.size, nextAt: decision.nextAt },
       ...{ waiting: unnotified.size > 0 ? Object.fromEntries(unnotified) : undefined, clocks: undefined },
-      maybe: maybeNotified.length > 0 ? maybeNotified : undefined,
       ...{ endsWait: undefined, conversation: undefined, shown: undefined },
     });
     const due = members.size === 0 ? undefined : isOvertaken || stored.isChanged ? now : head.nextAt;
@@ -266,7 +272,7 @@ class World {
   check(): void {
     const { head, due, log } = this.stored;
     for (const { id, firedAt, subject } of this.firing()) {
-      if (this.isMuted || this.held.has(subject.id) || log.has(id)) continue;
+      if (this.isMuted || this.held.has(subject.id) || (log.get(id)?.unsure === undefined && log.has(id))) continue;
       const newsIsAt = head.waiting?.[id] ? this.releasedAt.get(id) : newsAt(head, firedAt);
       if (newsIsAt !== undefined) expect(due, id).toBeLessThanOrEqual(Math.max(this.now, newsIsAt, head.retryAt ?? 0));
     }

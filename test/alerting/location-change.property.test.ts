@@ -61,11 +61,11 @@ class Location {
       dueSince: new Map(),
       alerts,
       notified: this.log,
+      unsure: new Map(),
       suppressions: {
         muted: undefined,
         suppressed,
         suppressedBefore: this.suppressedBefore,
-        maybeNotified: new Set(),
         recheckEveryMs: MINUTE,
         standsFor: new Map(alerts.flatMap((one) => [[one.id, standsFor(one)]] as never)),
       },

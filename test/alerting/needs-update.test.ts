@@ -25,6 +25,7 @@ const decide = (more: Partial<GroupView>): GroupDecision =>
     dueSince: new Map(),
     alerts: [],
     notified: new Map(),
+    unsure: new Map(),
     ...more,
   });
 
@@ -32,7 +33,6 @@ const suppressions = (more: Partial<Suppressions> = {}): Suppressions => ({
   muted: undefined,
   suppressed: new Map(),
   suppressedBefore: new Map(),
-  maybeNotified: new Set(),
   recheckEveryMs: 5 * MINUTE,
   standsFor: new Map(),
   ...more,
@@ -91,7 +91,7 @@ test.each<[string, Partial<GroupView>, string]>([
   ["its end", { alerts: [long], notified: log([a, HOUR]), suppressions: by("silenced", long) }, "resolved -a"],
   [
     "its end, where it may have been notified",
-    { alerts: [long], suppressions: { ...by("silenced", long), maybeNotified: new Set([long.id]) } },
+    { alerts: [long], unsure: log([long, HOUR]), suppressions: by("silenced", long) },
     "resolved -a",
   ],
   [
@@ -196,7 +196,7 @@ describe("what is suppressed", () => {
     const silenced = { reason: "silenced", by: "s", until } as const;
     const both = suppressions({ suppressed: new Map([a, b].map(({ id }) => [id, silenced])) });
     const unnotified = new Map([[a.id, { isCovered: true, lateFrom: until }]]);
-    const state = { by: [silenced], unnotified, maybeNotified: [] };
+    const state = { by: [silenced], unnotified };
     expect(stateOf(both, { alerts: [a, b], notified: log([b, 1]) })).toEqual(state);
   });
 
@@ -256,14 +256,15 @@ describe("what is not due yet", () => {
     expect(short({ alerts: [a], ...due(10, a), dueBy: NOW + 10 })).toBe("first +a");
   });
 
-  test("keeps what may have been notified, and what is late after a suppression", () => {
-    const ended = over("a", 1);
-    const unsure = suppressions({ maybeNotified: new Set([a.id]) });
-    expect(decide({ alerts: [ended], suppressions: unsure, ...due(1, a) }).suppressedState.maybeNotified).toEqual([
-      a.id,
-    ]);
-    const late = { ...unsure, ...wasSuppressed(a.id, false), maybeNotified: new Set([a.id]) };
-    const { unnotified } = decide({ alerts: [ended], suppressions: late, ...due(1, a) }).suppressedState;
+  test("what may have been notified ends, also where its alert is lost", () => {
+    const unsure = log([a, HOUR]);
+    expect(decide({ alerts: [over("a", 1)], unsure, ...due(1, a) })).toMatchObject(waits(NOW + 1));
+    expect(short({ unsure })).toBe("resolved -a");
+  });
+
+  test("keeps what is late after a suppression", () => {
+    const late = { unsure: log([a, HOUR]), suppressions: wasSuppressed(a.id, false) };
+    const { unnotified } = decide({ alerts: [over("a", 1)], ...late, ...due(1, a) }).suppressedState;
     expect(unnotified).toEqual(new Map([[a.id, { isCovered: false, lateFrom: NOW + 1 }]]));
   });
 

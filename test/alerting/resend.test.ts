@@ -27,6 +27,7 @@ const decide = (more: Partial<GroupView>) =>
     dueSince: new Map(),
     alerts: [],
     notified: new Map(),
+    unsure: new Map(),
     ...more,
   });
 
@@ -35,7 +36,6 @@ const holding = (suppression: Suppression, ...alerts: Alert[]): Suppressions => 
   muted: undefined,
   suppressed: new Map(alerts.map(({ id }) => [id, suppression])),
   suppressedBefore: new Map(),
-  maybeNotified: new Set(),
   recheckEveryMs: 1_000,
   standsFor: new Map(),
 });
@@ -139,8 +139,12 @@ describe("what another Alertmanager is sent", () => {
   });
 
   it("is what a claim that died may have sent, held or not", () => {
-    const suppressions = { ...holding(silenced, a), maybeNotified: new Set([a.id]) };
-    expect(short(decide({ alerts: [a], suppressions }))).toEqual(["first +a", [], MINUTE]);
+    const unsure = new Map([notified(a, NOW)]);
+    expect(short(decide({ alerts: [a], unsure, suppressions: holding(silenced, a) }))).toEqual([
+      "first +a",
+      [],
+      MINUTE,
+    ]);
   });
 });
 

@@ -10,6 +10,8 @@ function alert(name: string, more: Partial<Alert> = {}): Alert {
   return offlineAlert(name, { id: name, key: name, startsAt: NOW - 60_000, ...more });
 }
 
+const unsure = new Map();
+
 function farewell(alerts: readonly Alert[], notified: readonly Alert[], more: Partial<GroupView> = {}) {
   const log = new Map(notified.map((one) => [one.id, { alert: one, notifiedAt: NOW - 30_000, groupId: "g" }]));
   return needsUpdate({
@@ -17,8 +19,9 @@ function farewell(alerts: readonly Alert[], notified: readonly Alert[], more: Pa
     repeatIntervalMs: 3_600_000,
     sendResolved: true,
     dueSince: new Map(),
-    alerts: alertsAtRetirement({ alerts, notified: log }, NOW),
+    alerts: alertsAtRetirement({ alerts, notified: log, unsure }, NOW),
     notified: log,
+    unsure,
     ...more,
   });
 }

@@ -3,7 +3,7 @@ import type { NotifyReason } from "../../src/alerting/model.ts";
 import { decideStorm, joinDecisions, type SendDecision, type SkipDecision } from "../../src/alerting/storm.ts";
 import { firing, over, T0 } from "../store/fixtures.ts";
 
-const rest = { settled: [], nextAt: undefined, suppressedState: { by: [], unnotified: new Map(), maybeNotified: [] } };
+const rest = { settled: [], nextAt: undefined, suppressedState: { by: [], unnotified: new Map() } };
 
 const says = (notify: NotifyReason, ...names: string[]): SendDecision => ({
   ...rest,

@@ -71,6 +71,22 @@ for (const label of ["location_id", "alertname"])
       expect(pagerDuty.states()).toEqual([]);
     });
 
+    it("leaves no incident open, though two were begun apart", async () => {
+      const lab = new Lab(testStore(), [pager]);
+      const pagerDuty = new PagerDuty();
+      lab.answer = (_, n) => pagerDuty.take(n, lab.now);
+      lab.how = inTurn(lost, lost);
+      const a = await lab.fires("a", "1");
+      const all = [a, await lab.fires("b", "2")];
+      lab.accepted = async (_, { firing: [one] }) => void (await lab.ack(all.find(({ id }) => id === one?.id) ?? a));
+      await lab.until(2);
+      await reload(lab);
+      await lab.until(10);
+      await lab.endAll(all);
+      await lab.until(60);
+      expect([pagerDuty.pages.length, pagerDuty.states()]).toEqual([2, []]);
+    });
+
     it("repeats nothing that a killed replica had posted where the channel can be asked", async () => {
       const lab = new Lab(testStore(), [integration("ops/slack/0", { conversation: "edits" })]);
       canBeAsked(lab);
@@ -82,3 +98,35 @@ for (const label of ["location_id", "alertname"])
       expect(lab.news()).toEqual([expect.stringMatching(/first \+a$/)]);
     });
   });
+
+describeWithRedis("a reload that routes an alert to another receiver after a message of unknown outcome", () => {
+  const testStore = useTestStore();
+  const other = integration("other/slack/0");
+  const hows = [lost, "killed_after"] as const;
+  const cases = [slack, pager].flatMap((of) => hows.flatMap((how) => [0.501, 2].map((at) => [of, how, at] as const)));
+
+  it.each(cases)(
+    "ends what may have been sent, and sends nothing else there: %o, %o, minute %d",
+    async (of, how, at) => {
+      const lab = new Lab(testStore(), [of, other]);
+      lab.route = { ...lab.route, receiver: "ops" };
+      const pagerDuty = new PagerDuty();
+      lab.answer = (id, n) => (id === pager.id ? pagerDuty.take(n, lab.now) : undefined);
+      const next = inTurn(how);
+      lab.how = (id) => (id === of.id ? next() : "ok");
+      const a = await lab.fires("a");
+      await lab.until(0.501);
+      // It is not sent again before the reload.
+      await lab.ack(a);
+      await lab.until(at);
+      await lab.reroute({ ...lab.route, receiver: "other" });
+      await lab.withdraw(a);
+      await lab.until(10);
+      await lab.ends(a);
+      await lab.until(60);
+      expect(pagerDuty.states()).toEqual([]);
+      for (const { id } of lab.integrations)
+        expect(lab.news(id)).toEqual([expect.stringMatching(/first \+a$/), expect.stringMatching(/resolved [-±]a$/)]);
+    },
+  );
+});

@@ -74,7 +74,6 @@ class World {
       muted: this.isNight ? ({ reason: "muted", by: "night" } as const) : undefined,
       suppressed,
       suppressedBefore: new Map(),
-      maybeNotified: new Set<string>(),
       recheckEveryMs: 1_000,
       standsFor: new Map(),
     };
@@ -91,9 +90,9 @@ class World {
       failures: 0,
       alerts,
       notified: this.notified,
+      unsure: new Map(),
       lost: [],
       suppressedBefore: new Map(),
-      maybeNotified: [],
       stormGroups: 1,
       suppressions,
     };

@@ -11,11 +11,14 @@ import {
   headOf,
   integration,
   MINUTE,
+  SECOND,
   T0,
   to,
   useTestStore,
 } from "../store/fixtures.ts";
+import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { inTurn, Lab, lost } from "./lab.ts";
 
 const gone = integration("ops/slack/0");
 const cameras = ["north", "south"].map((name) => firing(name));
@@ -49,10 +52,10 @@ describeWithRedis("a removed integration", () => {
     await commit(T0, fires(firing("untold"), to(gone.id, "untold")));
   }
 
-  function part(send: Sender["send"], retryAfterMs = 0, kind = gone) {
+  function part(send: Sender["send"], retryAfterMs = 0, kind = gone, now = () => T0 + 1_000) {
     return retireIntegration(
       {
-        clock: { now: () => T0 + 1_000 },
+        clock: { now },
         log: silentLogger,
         groups: testStore().store.groups,
         conversations: testStore().store.conversations,
@@ -96,6 +99,35 @@ describeWithRedis("a removed integration", () => {
     const heads = await Promise.all(cameras.map(({ subject: { id } }) => headOf(testStore(), gone.id, id)));
     for (const { conversation, shown } of heads) expect([conversation, shown]).toEqual([undefined, undefined]);
     expect(await redis.zrange(store.keys.due(gone.id), 0, "-1")).toEqual(["untold"]);
+  });
+
+  const asked = [0.501, 2].flatMap((minute) => [lost, "killed_after" as const].map((how) => [minute, how] as const));
+  it.each(asked)("resolves a page of unknown outcome: minute %d, %o", async (minute, how) => {
+    const pager = { ...gone, type: "pagerduty", conversation: "edits", isPager: true } as const;
+    const other = integration("other/slack/0");
+    const lab = new Lab(testStore(), [pager, other]);
+    const pagerDuty = new PagerDuty();
+    const take = (n: Notification) => pagerDuty.take(n, lab.now);
+    lab.answer = (id, n) => (id === pager.id ? take(n) : undefined);
+    const next = inTurn(how);
+    lab.how = (id) => (id === pager.id ? next() : "ok");
+    const a = await lab.fires("a");
+    await lab.until(0.501);
+    await lab.ack(a);
+    await lab.until(minute);
+    await lab.reroute({ ...lab.route, receiver: "other" }, [other]);
+    await lab.endLease(pager.id);
+    expect(pagerDuty.states()).toEqual(["triggered"]);
+    lab.now += MINUTE;
+    expect(
+      await part(
+        async (n) => take(n),
+        0,
+        pager,
+        () => (lab.now += SECOND),
+      ),
+    ).toBe(true);
+    expect([pagerDuty.states(), await testStore().store.groups.owes(pager.id)]).toEqual([[], false]);
   });
 
   it("that takes nothing any more is not waited for, and stays owed what it is owed", async () => {

@@ -82,9 +82,9 @@ const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
     failures: 0,
     alerts,
     notified: new Map(),
+    unsure: new Map(),
     lost: [],
     suppressedBefore: new Map([["before", { isCovered: true }]]),
-    maybeNotified: ["maybe"],
     stormGroups: undefined,
   };
 };
@@ -98,7 +98,6 @@ test("a group's alerts are inhibited by any alert that fires, and its own stand 
     suppressed: new Map([[inside.id, { reason: "inhibited", by: shop.id, since: T0, source }]]),
     suppressedBefore: new Map([["before", { isCovered: true }]]),
     othersFire: false,
-    maybeNotified: new Set(["maybe"]),
     recheckEveryMs: 5 * MINUTE,
     standsFor: new Map([[shop.id, { recordings: 1, locations: 0, names: ["Till"] }]]),
     isOutdated: false,

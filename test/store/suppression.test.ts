@@ -41,7 +41,6 @@ const waiting = new Map([[camera.id, { isCovered: true }]]);
 const suppressedState = (more: Partial<SuppressedState> = {}): SuppressedState => ({
   by: [{ reason: "inhibited", by: shop.id }],
   unnotified: waiting,
-  maybeNotified: [],
   ...more,
 });
 
@@ -203,25 +202,24 @@ describeWithRedis("a suppressed alert", () => {
     expect(await settle({ now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(nextAt);
   });
 
-  it("that a message of unknown outcome was about is known until the group is served, and kept while it is suppressed", async () => {
+  it("that a message of unknown outcome was about is known until it was notified", async () => {
     await commit(T0, fires(camera, to(slack.id)));
     await claimed(T0 + WAIT, "t");
     const at = T0 + WAIT + SECOND;
-    const maybeIn = { id: "c", openedAt: T0 };
-    await groups.postpone(slack, "g", "t", { now: at, at, maybe: [camera.id], maybeIn });
-    expect(await claimed(at, "t")).toMatchObject({ maybeNotified: [camera.id], maybeIn });
-    const more = suppressedState({ maybeNotified: [camera.id] });
-    await settle({ now: at, ...quiet, nextAt: at + 1, suppressedState: more });
-    expect(await claimed(at + 1, "t")).toMatchObject({
-      maybeNotified: [camera.id],
-      suppressedBefore: waiting,
-      // What it sends belongs to what may have been accepted.
-      maybeIn,
-    });
-    await settle({ now: at + 1, ...quiet, nextAt: at + 2 });
-    const last = await claimed(at + 2, "t");
-    expect(last).toMatchObject({ maybeNotified: [], suppressedBefore: new Map() });
-    expect(last).not.toHaveProperty("maybeIn");
+    const entry = { alert: camera, notifiedAt: at, groupId: "g" };
+    const unsure = { ...entry, unsure: [{ id: "c", openedAt: T0 }] };
+    const intent = { messageId: "m", at, askAt: at, isSummary: false, groups: {} };
+    await groups.intend(slack, "t", intent);
+    await groups.postpone(slack, "g", "t", { now: at, at, unsure: [unsure] }, "m");
+    const known = new Map([[camera.id, unsure]]);
+    expect(await claimed(at, "t")).toMatchObject({ unsure: known });
+    await settle({ now: at, ...quiet, nextAt: at + 1, suppressedState: suppressedState() });
+    expect(await claimed(at + 1, "t")).toMatchObject({ unsure: known, suppressedBefore: waiting });
+    // Its intent is not there any more: it is known what was notified.
+    await groups.postpone(slack, "g", "t", { now: at + 1, at: at + 1, unsure: [entry] }, "m");
+    expect(await claimed(at + 1, "t")).toMatchObject({ unsure: known });
+    await settle({ now: at + 1, ...quiet, notified: [entry], nextAt: at + 2 });
+    expect(await claimed(at + 2, "t")).toMatchObject({ unsure: new Map(), notified: new Map([[camera.id, entry]]) });
   });
 
   it("leaves nothing behind once all is over", async () => {
