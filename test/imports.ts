@@ -25,7 +25,7 @@ export const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
     "lib",
     ...typesOf("config", "service", "notify"),
   ],
-  cluster: ["store", "lib", ...typesOf("metrics")],
+  cluster: ["store", "lib", ...typesOf("health", "metrics")],
   store: ["health", "alerting", "lib", ...typesOf("counts")],
   "redis-embedded": ["store", "lib"],
   service: ["health", "lib", ...typesOf("config")],
