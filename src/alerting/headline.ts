@@ -3,7 +3,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Evidence } from "../health/evidence.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import { summariesOf } from "../health/service-evaluator.ts";
-import type { FleetOverview } from "../health/shard-overview.ts";
+import type { FleetOverview, Tally } from "../health/shard-overview.ts";
 import { type StatusCounts, totalOf } from "../health/status-counts.ts";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -35,7 +35,7 @@ export function headlineOf(board: Overview, fleet: FleetOverview, times: Times):
   const needed = neededSentence(board, times);
   const handled = handledOf(board);
   const also = handled === "" ? [] : [`${capital(handled)}.`];
-  const sentence = [unknownPhrase(counts), needed].filter((phrase) => phrase !== "").join("; ");
+  const sentence = [unknownPhrase(fleet), needed].filter((phrase) => phrase !== "").join("; ");
   if (total === 0) {
     const aside = "No reading of any recording has arrived: the status is unknown, not good.";
     return { tone: "unknown", sentence, asides: [aside], title: "? No recording known" };
@@ -55,11 +55,13 @@ export function headlineOf(board: Overview, fleet: FleetOverview, times: Times):
   };
 }
 
-/** `The status of all 24 recordings is unknown`; empty where the status of any is known. */
-function unknownPhrase(counts: StatusCounts): string {
+/** `The status of all 24 recordings is unknown, last known: 2 offline, 22 online`; empty where the status of any is known. */
+function unknownPhrase({ counts, were }: Tally): string {
   const total = totalOf(counts);
   if (total === 0) return "No recording is known yet";
-  return counts.unknown === total ? `The status of ${all(total)} is unknown` : "";
+  if (counts.unknown < total) return "";
+  const last = occurring({ ...were, unknown: 0 }).map((status) => `${count(were[status])} ${status}`);
+  return `The status of ${all(total)} is unknown${last.length === 0 ? "" : `, last known: ${last.join(", ")}`}`;
 }
 
 /** `26 need attention: 20 locations offline since 06:06 GMT, 6 older`; empty where nothing does. */
@@ -80,9 +82,9 @@ function neededSentence(board: Overview, times: Times): string {
 }
 
 /** `2 need attention: 1 location offline, 1 recording degraded; 1 silenced`, for the command line. */
-export function overviewPhrase(overview: Overview, { counts, evidence }: Shown): string {
+export function overviewPhrase(overview: Overview, { evidence, ...tally }: Shown & Tally): string {
   const { needed } = overview;
-  const unknown = unknownPhrase(counts);
+  const unknown = unknownPhrase(tally);
   const none = unknown === "" ? neededPhrase(0) : "";
   const first = needed.length === 0 ? none : `${subjectOf(overview)}: ${phraseOf(needed)}`;
   const unread = isWhole(evidence) || unknown !== "" ? "" : "not everything was read in time";

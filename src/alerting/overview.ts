@@ -2,7 +2,7 @@
 import type { Alert } from "../health/alert.ts";
 import { groupNameIn } from "../health/directory.ts";
 import { type RecordingStatus, worstFirst } from "../health/recording.ts";
-import type { FleetOverview, LocationOverview } from "../health/shard-overview.ts";
+import { type FleetOverview, type LocationOverview, lastKnown } from "../health/shard-overview.ts";
 import { type StatusCounts, totalOf } from "../health/status-counts.ts";
 import type { Instant } from "../lib/clock.ts";
 import { sortKey } from "../lib/sort-key.ts";
@@ -112,8 +112,10 @@ export interface LocationSummary extends LocationOverview {
   /** The organisation of one of its recordings; empty where it is not known, or all are of one. */
   readonly organisation: string;
   readonly needed: number;
-  /** Of its worst alert and its worst status. */
+  /** Of its worst alert and its worst status, as last known. */
   readonly tone: Tone;
+  /** Some of it was not read lately. */
+  readonly isLast: boolean;
 }
 
 /** The alerts by location id; those of no location under an empty one. */
@@ -133,11 +135,17 @@ export function summaryOf(
   { inventory }: Pick<FleetOverview, "inventory">,
   alerts: ReadonlyMap<string, LocationAlerts>,
 ): LocationSummary {
-  const { id, counts } = location;
+  const { id, counts, were } = location;
   const { needed = 0, tone = "good" } = alerts.get(id) ?? {};
   const name = inventory.location(id)?.name || id;
   const organisation = groupNameIn(inventory, inventory.organisationAt(id));
-  return { ...location, name, organisation, needed, tone: worstTone([tone, countsTone(counts)]) };
+  const worst = worstTone([tone, countsTone(lastKnown(location))]);
+  return { ...location, name, organisation, needed, tone: worst, isLast: counts.unknown > were.unknown };
+}
+
+/** The tone of locations now: what was not read lately may be anything. */
+export function toneNow(locations: readonly LocationSummary[]): Tone {
+  return worstTone(locations.flatMap(({ tone, isLast }) => [tone, isLast ? "unknown" : tone]));
 }
 
 /** The key of a location: by how bad it is, then by the share of its recordings that are online. */

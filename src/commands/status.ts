@@ -128,7 +128,7 @@ function boardText({ headline, tone, incidents }: Overview): string {
 }
 
 /** `Leeds · 3 offline · LocationOffline for 3 m`; of an alert about no location, `ServiceUnreachable for 3 m`. */
-function headingOf({ location, recordings, alerts }: PlaceRow, now: Instant, at: Written): string {
+function headingOf({ location, recordings, alerts, rows }: PlaceRow, now: Instant, at: Written): string {
   const named = alerts.map(({ outage, ...alert }) => {
     const { label, name = "", offline, locations } = outage ?? {};
     const where = locations ? ` at ${counted(locations, "location")}` : "";
@@ -136,7 +136,14 @@ function headingOf({ location, recordings, alerts }: PlaceRow, now: Instant, at:
       label && `${capital(groupNouns[label])} ${nameOf(name, "", 100)} · ${count(offline ?? 0)} offline${where}`;
     return [group, `${alertText(alert, at)} for ${ageText(alert.since, now)}`].filter(Boolean).join(" · ");
   });
-  return [...(location === null ? [] : [location, countsText(recordings)]), ...named].join(" · ");
+  return [...(location === null ? [] : [location, countsText(recordings) + lastText(rows)]), ...named].join(" · ");
+}
+
+/** ` (last known: 1 offline, 2 online)`; empty where all is known. */
+function lastText(rows: PlaceRow["rows"]): string {
+  const by = Map.groupBy(rows, ({ lastStatus }) => lastStatus);
+  const last = countsText(Object.fromEntries(recordingStatuses.map((one) => [one, by.get(one)?.length ?? 0])));
+  return last === "" ? "" : ` (last known: ${last})`;
 }
 
 /** The message for a location that does not exist: an empty list would look like good news. */
@@ -177,7 +184,7 @@ function asCsv(rows: readonly ApiRecording[]): string {
 
 const columnsAt = (now: Instant, at: Written): readonly TableColumn<ApiRecording>[] => [
   { head: "RECORDING", cell: ({ recording, location }) => nameWithin(recording, location), wraps: true },
-  { head: "STATUS", cell: ({ status }) => status, style: ({ status }) => looks[statusTones[status]].terminal },
+  { head: "STATUS", cell: statusText, wraps: true, style: ({ status }) => looks[statusTones[status]].terminal },
   { head: "FOR", cell: ({ since }) => ageText(since, now) },
   { head: "QUALITY", cell: ({ averageQuality }) => ratio(averageQuality), align: "right", canDrop: true },
   { head: "UPTIME 24 H", cell: ({ overallUptime24h }) => ratio(overallUptime24h), align: "right", canDrop: true },
@@ -187,6 +194,8 @@ const columnsAt = (now: Instant, at: Written): readonly TableColumn<ApiRecording
     wraps: true,
   },
 ];
+
+const statusText = ({ status, lastStatus }: ApiRecording) => status + (lastStatus ? `, was ${lastStatus}` : "");
 
 const ratio = (value: number | null) => percent(value ?? undefined) || "–";
 

@@ -7,10 +7,13 @@ import { labelOf } from "./members.ts";
 import { type Recording, type RecordingStatus, recordingStatuses } from "./recording.ts";
 import { allowedGapMs, GAP_INTERVALS } from "./rhythm.ts";
 import type { ShardPatch } from "./shard-patch.ts";
-import type { ColdState, Inventory } from "./shard-state.ts";
+import { type ColdState, type Inventory, type RecordingState, statusOf } from "./shard-state.ts";
 import { noCounts, type StatusCounts, totalOf } from "./status-counts.ts";
 
-/** A location and its recordings by status, in the order of `recordingStatuses`; zeros at the end are left out. */
+/**
+ * A location and its recordings by status, in the order of `recordingStatuses`; `unknown` are those that were never read,
+ * then follow those that were not read in time, by their last status. Zeros at the end are left out.
+ */
 type LocationRow = readonly [id: string, ...counts: number[]];
 
 export interface ShardOverview {
@@ -38,15 +41,17 @@ interface OverviewContext {
 export function overviewAfter(patch: ShardPatch, { intervalMs, inventory }: OverviewContext): ShardOverview {
   const { sweptAt: at, gaps, states, reads, locations } = patch;
   const gapMs = allowedGapMs(gaps, intervalMs);
-  const counts = new Map([...locations.keys()].map((id) => [id, noCounts()]));
+  const counts = new Map([...locations.keys()].map((id) => [id, noneOf()]));
   const offline: string[] = [];
   let [place, mark, alerting, readAt] = [0, 0, 0, 0];
   for (const state of states) {
     const lastReadAt = reads[place++] ? at : state.readAt;
     const status = at - lastReadAt > gapMs ? "unknown" : (state.status ?? "unknown");
     readAt = Math.max(readAt, lastReadAt);
-    const here = counts.get(state.locationId) ?? noCounts();
-    if (here[status]++ === 0) counts.set(state.locationId, here);
+    const here = counts.get(state.locationId) ?? noneOf();
+    counts.set(state.locationId, here);
+    if (status === "unknown") here.were[state.status ?? "unknown"] += 1;
+    else here.counts[status] += 1;
     mark = (mark + markOf(state, status)) | 0;
     if (state.alerts) alerting += 1;
     if (status === "offline") offline.push(state.id);
@@ -77,8 +82,10 @@ function markOf({ since, alerts }: ColdState, status: RecordingStatus): number {
   return mark ^ (mark >>> 13);
 }
 
-function rowOf([id, counts]: [string, StatusCounts]): LocationRow {
-  const all = recordingStatuses.map((status) => counts[status]);
+const noneOf = () => ({ counts: noCounts(), were: noCounts() });
+
+function rowOf([id, { counts, were }]: [string, Tally]): LocationRow {
+  const all = [counts.online, counts.offline, counts.degraded, were.unknown, were.online, were.offline, were.degraded];
   return [id, ...all.slice(0, all.findLastIndex((n) => n > 0) + 1)];
 }
 
@@ -87,6 +94,8 @@ export interface LocationOverview {
   /** The number of the shard that has it. */
   readonly shard: number;
   readonly counts: StatusCounts;
+  /** The unknown ones by their last known status; `unknown`: never read. */
+  readonly were: StatusCounts;
 }
 
 /** The overview of a shard as it is read again. */
@@ -96,8 +105,10 @@ export interface KnownOverview extends Omit<ShardOverview, "locations"> {
 }
 
 export function knownOverview(shard: number, { locations, ...overview }: ShardOverview): KnownOverview {
-  const known = locations.map(([id, online = 0, offline = 0, degraded = 0, unknown = 0]) => {
-    return { id, shard, counts: { online, offline, degraded, unknown } };
+  const known = locations.map(([id, online = 0, offline = 0, degraded = 0, never = 0, ...last]) => {
+    const [wereOnline = 0, wereOffline = 0, wereDegraded = 0] = last;
+    const were = { online: wereOnline, offline: wereOffline, degraded: wereDegraded, unknown: never };
+    return { id, shard, counts: { online, offline, degraded, unknown: totalOf(were) }, were };
   });
   return { ...overview, shard, locations: known };
 }
@@ -111,6 +122,8 @@ export interface FleetTotals {
   readonly readAt: Instant | undefined;
   readonly mark: number;
   readonly counts: StatusCounts;
+  /** As `were` of a location. */
+  readonly were: StatusCounts;
   /** In the order of their shards. */
   readonly locations: ReadonlyMap<string, LocationOverview>;
   /** The shards that have a recording with an alert, pending or firing. */
@@ -160,18 +173,36 @@ export function joinOverviews(
     }
   }
   const statusIntervalMs = gapMs / GAP_INTERVALS;
-  const counts = countsIn(locations.values());
+  const [counts, were] = [noCounts(), noCounts()];
+  for (const one of locations.values())
+    for (const status of recordingStatuses) {
+      counts[status] += one.counts[status];
+      were[status] += one.were[status];
+    }
   const offlineWith = (label: GroupLabel, value: string) =>
     fresh.reduce((sum, { offline }) => sum + (own(offline[label] ?? {}, value) ?? 0), 0);
-  return { now, statusIntervalMs, readAt: readAt || undefined, mark, counts, locations, alerting, offlineWith };
+  return { now, statusIntervalMs, readAt: readAt || undefined, mark, counts, were, locations, alerting, offlineWith };
 }
 
 function asUnknown(location: LocationOverview): LocationOverview {
-  return { ...location, counts: { ...noCounts(), unknown: totalOf(location.counts) } };
+  return { ...location, counts: { ...noCounts(), unknown: totalOf(location.counts) }, were: lastKnown(location) };
 }
 
-function countsIn(locations: Iterable<LocationOverview>): StatusCounts {
-  const all = noCounts();
-  for (const { counts } of locations) for (const status of recordingStatuses) all[status] += counts[status];
-  return all;
+/** Recordings counted by status; `were`: the unknown ones by their last known status. */
+export type Tally = Pick<LocationOverview, "counts" | "were">;
+
+export function tallyOf(states: Iterable<RecordingState>, moment: Parameters<typeof statusOf>[1]): Tally {
+  const tally = noneOf();
+  for (const state of states) {
+    const status = statusOf(state, moment);
+    tally.counts[status] += 1;
+    if (status === "unknown") tally.were[state.status ?? "unknown"] += 1;
+  }
+  return tally;
+}
+
+/** Recordings by their last known status. */
+export function lastKnown({ counts, were }: Tally): StatusCounts {
+  const sum = (status: RecordingStatus) => (status === "unknown" ? 0 : counts[status]) + were[status];
+  return { online: sum("online"), offline: sum("offline"), degraded: sum("degraded"), unknown: were.unknown };
 }

@@ -87,6 +87,11 @@ const serverStorm: Deps = {
 const evidence = { state: "partly", known: 2, unread: 1, late: 0, isRare: false, unstored: 0, neverRead: 0 } as const;
 const unread = { ...fleet, evidence: { ...evidence, oldestAt: NOW, causes: [] } };
 const blind = fleetOf({ recordings: ["a", "b"].map((id) => recordingState(id, { readAt: 0 })) });
+const silent = fleetOf({
+  recordings: ["offline", "online", "degraded"].map((status) =>
+    recordingState(status, { status: status as "online", readAt: NOW - 600_000 }),
+  ),
+});
 const critical = firingAlert("RecordingOffline", { severity: "critical" });
 const acknowledgement = { author: "dana", comment: "", at: NOW, until: NOW + 3_600_000 };
 const maintenance = { reason: "maintenance", by: "stock-take" } as const;
@@ -119,6 +124,7 @@ describe("lenswatch status prints", () => {
     ["what is not well by location, the worst first", {}],
     ["--all: the others too", {}, ["--all"]],
     ["first that the status of all recordings is unknown", { fleet: async () => blind, ...alertsOf(...firing) }],
+    ["the last known status of what is not read", { fleet: async () => silent }],
     ["that not everything was read in time, whatever needs attention", { fleet: async () => unread }],
     [
       "who acknowledged an alert, until when",

@@ -1,9 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recordingStatuses } from "../../src/health/recording.ts";
-import { joinOverviews, knownOverview, overviewAfter, type ShardOverview } from "../../src/health/shard-overview.ts";
+import {
+  joinOverviews,
+  knownOverview,
+  lastKnown,
+  overviewAfter,
+  type ShardOverview,
+} from "../../src/health/shard-overview.ts";
 import { type RecordingState, type ShardState, statusOf } from "../../src/health/shard-state.ts";
-import { noCounts } from "../../src/health/status-counts.ts";
+import { noCounts, totalOf } from "../../src/health/status-counts.ts";
 import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { afterSweep, patchOf, patchTo } from "../support/shard-patch.ts";
 
@@ -52,7 +58,7 @@ const sweep = fc.tuple(rows, rows, fc.subarray<string>(["a", "b", "c", "d"])).ma
 
 test("a fleet joined from overviews counts every recording as its state does, whenever one sweep was", () => {
   fc.assert(
-    fc.property(sweep, fc.integer({ min: 110, max: 140 }), ({ before, after: done }, now) => {
+    fc.property(sweep, fc.integer({ min: 110, max: 150 }), ({ before, after: done }, now) => {
       const patch = patchOf(before, done);
       const overview = overviewAfter(patch, CONTEXT);
       const stored = JSON.parse(JSON.stringify(overview)) as ShardOverview;
@@ -61,19 +67,22 @@ test("a fleet joined from overviews counts every recording as its state does, wh
       const isOld = now > 140;
       const counts = noCounts();
       for (const id of ["L1", "L2"]) {
-        const here = noCounts();
+        const [here, last] = [noCounts(), noCounts()];
         for (const one of after.recordings.values()) {
           if (one.locationId !== id) continue;
           const status = isOld ? "unknown" : statusOf(one, { now: patch.sweptAt, statusIntervalMs: INTERVAL });
           here[status] += 1;
+          last[one.status ?? "unknown"] += 1;
           counts[status] += 1;
         }
-        expect(fleet.locations.get(id)?.counts ?? noCounts()).toEqual(here);
+        const tally = fleet.locations.get(id) ?? { counts: noCounts(), were: noCounts() };
+        expect([tally.counts, lastKnown(tally)]).toEqual([here, last]);
+        expect(totalOf(tally.were)).toBe(here.unknown);
       }
       expect(fleet.counts).toEqual(counts);
       const readAt = Math.max(0, ...[...after.recordings.values()].map((one) => one.readAt));
       expect(fleet.readAt).toBe(readAt || undefined);
-      expect(fleet.locations.get("empty")).toEqual({ id: "empty", shard: 7, counts: noCounts() });
+      expect(fleet.locations.get("empty")).toEqual({ id: "empty", shard: 7, counts: noCounts(), were: noCounts() });
     }),
   );
 });
@@ -107,7 +116,7 @@ test("a location that two shards have counts in the one swept later", () => {
   ] as const) {
     const { counts, locations } = joined(both, { now: 110, intervalMs: INTERVAL });
     expect(counts).toEqual({ ...noCounts(), offline: 1 });
-    expect(locations.get("L1")).toEqual({ id: "L1", shard: 2, counts });
+    expect(locations.get("L1")).toMatchObject({ id: "L1", shard: 2, counts });
   }
 });
 

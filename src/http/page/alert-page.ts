@@ -7,8 +7,8 @@ import { fingerprint } from "../../alerting/fingerprint.ts";
 import { toneOf } from "../../alerting/tone.ts";
 import { type VisitWorth, visitsWords } from "../../alerting/uncounted.ts";
 import type { Alert } from "../../health/alert.ts";
-import { type FleetSnapshot, type RecordingState, statusOf } from "../../health/shard-state.ts";
-import { noCounts } from "../../health/status-counts.ts";
+import { tallyOf } from "../../health/shard-overview.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital, cut, webHref } from "../../lib/text.ts";
@@ -27,7 +27,7 @@ import { alertPageLink, homeLink, recordingLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
 import { type PageData, statesAt, unreachableNotice } from "./page-data.ts";
 import { linkOf, presentRecording, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
-import { badge, countBadges } from "./summary.ts";
+import { countBadges, statusBadges } from "./summary.ts";
 import type { Visitor } from "./visitor.ts";
 import { BRIEF_MS, knownZone, sinceAt, timeAt } from "./when.ts";
 
@@ -206,14 +206,12 @@ function neighbours(alert: Alert, data: PageData, fleet: FleetSnapshot): Markup 
   const { location_id: id = "", location = "" } = alert.labels;
   const states = statesAt(fleet, id).filter((one) => one.id !== alert.labels.recording_id);
   if (id === "" || states.length === 0) return nothing;
-  const counts = noCounts();
-  for (const state of states) counts[statusOf(state, fleet)] += 1;
   const key = (state: RecordingState) => recordingSortKey(state, fleet);
   const sorted = states.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, NEIGHBOURS_SHOWN);
   const items = sorted.map((state) => {
     const { status, timezone } = presentRecording(state, fleet);
     const name = nameOf(nameWithin(recordingNameOf(state.id, fleet), location), state.id);
-    return html`<li>${badge(status)} <a href="${linkOf(state, fleet, ROOT)}"><bdi>${name}</bdi></a>
+    return html`<li>${statusBadges(state, status)} <a href="${linkOf(state, fleet, ROOT)}"><bdi>${name}</bdi></a>
 <small>${sinceText(state, status, timezone, moment)}</small></li>`;
   });
   const left = states.length - sorted.length;
@@ -221,7 +219,7 @@ function neighbours(alert: Alert, data: PageData, fleet: FleetSnapshot): Markup 
   const more = html`<p><a href="${here}">${counted(left, "more recording")}</a></p>`;
   const title = alert.labels.recording_id === undefined ? "Recordings" : "Other recordings";
   return html`<section aria-labelledby="neighbours"><h2 id="neighbours">${title} of
-<a href="${here}"><bdi>${nameOf(location, id)}</bdi></a></h2><div class="panel"><p>${countBadges(counts)}</p>
+<a href="${here}"><bdi>${nameOf(location, id)}</bdi></a></h2><div class="panel"><p>${countBadges(tallyOf(states, fleet))}</p>
 <ul class="neighbours">${items}</ul>${left === 0 ? nothing : more}${othersHere(alert, id, data)}</div></section>`;
 }
 

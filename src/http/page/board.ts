@@ -1,11 +1,13 @@
 /** `GET /`: what needs somebody, by incident, with buttons, everything else folded away; the fleet at a glance. */
 
+import { isOfLenswatch } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { type FleetHeadline, handledOf, headlineOf } from "../../alerting/headline.ts";
 import type { Incident } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import {
+  entriesOf,
   entrySortKey,
   MOST_AT_ONCE,
   type Overview,
@@ -16,7 +18,8 @@ import {
 import { severityRank, severityTone, toneOf } from "../../alerting/tone.ts";
 import type { Alert } from "../../health/alert.ts";
 import { type DirectoryLookup, groupNameIn } from "../../health/directory.ts";
-import { type StatusCounts, totalOf } from "../../health/status-counts.ts";
+import type { Tally } from "../../health/shard-overview.ts";
+import { totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { ActiveAlert } from "../deps.ts";
@@ -49,16 +52,16 @@ export function overviewPage(data: PageData, { cursor }: Pick<HomeQuery, "cursor
     here: "overview",
     tone: headline.tone,
     title: headline.title,
-    body: html`${unreachableNotice(data)}${lead(headline, fleet.counts)}${boardSection(overview, data, cursor, visitor)}
+    body: html`${unreachableNotice(data)}${lead(headline, fleet)}${boardSection(overview, data, cursor, visitor)}
 ${fleetMap(fleet, data)}${recentIncidents(data, "./")}`,
   };
 }
 
-function lead({ tone, sentence, asides }: FleetHeadline, counts: StatusCounts): Markup {
-  const total = totalOf(counts);
-  const badges = html`<p>${countBadges(counts)} <span class="soft">of ${counted(total, "recording")}</span></p>`;
+function lead({ tone, sentence, asides }: FleetHeadline, tally: Tally): Markup {
+  const total = totalOf(tally.counts);
+  const badges = html`<p>${countBadges(tally)} <span class="soft">of ${counted(total, "recording")}</span></p>`;
   return html`<div class="lead ${tone}">
-<h1>${sentence}.</h1>${shareBar(counts)}${total === 0 ? nothing : badges}${asides.map((aside) => html`<p>${aside}</p>`)}</div>`;
+<h1>${sentence}.</h1>${shareBar(tally)}${total === 0 ? nothing : badges}${asides.map((aside) => html`<p>${aside}</p>`)}</div>`;
 }
 
 const ENTRIES_A_PAGE = 8;
@@ -75,7 +78,30 @@ function boardSection(board: Overview, data: PageData, cursor: string | undefine
   const link = (next: string | undefined) => homeLink("./", { cursor: next });
   const body = html`${withButtons(list, data, visitor)}${pager(listing, "entries", link)}`;
   const top = board.needed.length === 0 ? nothing : section("board", "Needs attention", body);
-  return html`${top}${handledSection(board, data)}`;
+  const unread = unreadAlerts(board, data);
+  return html`${top}${unreadSection(unread, board, data)}${handledSection(board, data, new Set(unread))}`;
+}
+
+/** What fires, and is suppressed while the service does not answer. */
+function unreadAlerts({ handled }: Overview, { alerts, suppressed }: PageData): Alert[] {
+  const own = alerts.flatMap(({ subject, labels }) => (subject.kind === "service" ? fingerprint(labels) : []));
+  const isOwn = ({ key }: Alert) => suppressed.get(key)?.inhibitedBy?.some((print) => own.includes(print)) === true;
+  return own.length === 0 ? [] : (handled.get("inhibited") ?? []).filter(isOwn);
+}
+
+function unreadSection(unread: readonly Alert[], board: Overview, data: PageData): Markup {
+  const listing = listingOf(entriesOf(unread, data), { limit: ENTRIES_A_PAGE }, entrySortKey);
+  const items = listing.items.map((entry) => entryItem(entry, board, data, undefined));
+  const left = listing.total - items.length;
+  const more = left === 0 ? nothing : html`<p><a href="${ALL}">${count(left)} more</a></p>`;
+  const body = html`<ul class="board">${items}</ul>${more}`;
+  return unread.length === 0 ? nothing : section("unread", "Last known", body);
+}
+
+/** True for what was not read lately. */
+function isLastKnown(alert: Alert, { fleet }: PageData): boolean {
+  const { counts } = fleet.locations.get(alert.labels.location_id ?? "") ?? fleet;
+  return !isOfLenswatch(alert) && counts.unknown > 0 && counts.unknown === totalOf(counts);
 }
 
 /** The list of everything that fires, and of what ended since yesterday. */
@@ -100,7 +126,8 @@ function entryItem(entry: OverviewEntry, board: Overview, data: PageData, token:
   const left = alerts.length - shown.length;
   const all = html`<li><a href="${incidentLink("./", incident.id)}">${count(left)} more</a></li>`;
   const [worst = only] = alerts.toSorted((a, b) => severityRank(a.labels) - severityRank(b.labels));
-  return html`<li class="incident ${worst ? severityTone(worst.labels) : "info"}" id="${incident.id}">
+  const isLast = alerts.every((alert) => isLastKnown(alert, data));
+  return html`<li class="incident ${worst ? severityTone(worst.labels) : "info"}${isLast ? " last" : ""}" id="${incident.id}">
 ${severityWord(worst)}<div><h3><bdi>${incidentTitle(incident, namesIn(data))}</bdi></h3>
 <p>${sinceOf(entry, data)}${link}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, data)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
@@ -128,9 +155,10 @@ function buttonsOf(alert: Alert, token: string | undefined): Markup {
 
 function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing): Markup {
   const since = sinceOf({ alerts: [alert], since: alert.startsAt }, data);
-  return html`<li class="${toneOf(ratedIn(data, [alert]))}">${severityWord(alert)}<div>
+  const isLast = isLastKnown(alert, data);
+  return html`<li class="${toneOf(ratedIn(data, [alert]))}${isLast ? " last" : ""}">${severityWord(alert)}<div>
 <a href="${alertPageLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./")}
-<p>${since}${state}</p></div>${buttons}</li>`;
+<p>${since}${isLast ? " · last known" : ""}${state}</p></div>${buttons}</li>`;
 }
 
 function sinceOf({ alerts: [first], since }: Pick<OverviewEntry, "alerts" | "since">, { moment }: PageData): Markup {
@@ -164,11 +192,11 @@ function onlyOf(what: string, [only = "", ...others]: ReadonlySet<string>, inven
     : html` · ${what} <bdi>${nameOf(groupNameIn(inventory, only), "")}</bdi>`;
 }
 
-function handledSection(board: Overview, data: PageData): Markup {
+function handledSection(board: Overview, data: PageData, unread: ReadonlySet<Alert>): Markup {
   const phrase = handledOf(board);
   if (phrase === "") return nothing;
   const rows = [...board.handled.values()].flatMap((alerts) => {
-    const shown = alerts.slice(0, HANDLED_SHOWN);
+    const shown = alerts.filter((alert) => !unread.has(alert)).slice(0, HANDLED_SHOWN);
     return shown.map((alert) => alertRow(alert, data, nothing, stateOf(alert, data.suppressed.get(alert.key))));
   });
   const all = counted(data.alerts.length, "active alert");

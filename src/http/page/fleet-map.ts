@@ -39,8 +39,10 @@ export function fleetMap({ locations, inventory }: FleetOverview, data: PageData
     html`<h3><bdi>${nameOf(name, "No organisation")}</bdi> <small>${counted(of.length, "location")}</small></h3>`;
   return html`<section aria-labelledby="locations"><h2 id="locations">Locations</h2>
 ${parts.map(([name, of]) => html`${isGrouped ? head(name, of) : nothing}<div class="map${locations.size > NAMED ? "" : " named"}">${runsOf(of, ids)}</div>`)}
-<p class="pager">${more}${all}</p></section>`;
+${shown.some(({ isLast }) => isLast) ? HATCHED : nothing}<p class="pager">${more}${all}</p></section>`;
 }
+
+const HATCHED = html`<p class="soft">Hatched: as last known, not read since.</p>\n`;
 
 /** The worst locations, and others where there is room: no more of them are named and sorted than are shown. */
 function tilesOf(fleet: Pick<FleetOverview, "locations" | "inventory">, alerts: ReturnType<typeof alertsByLocation>) {
@@ -54,11 +56,13 @@ function tilesOf(fleet: Pick<FleetOverview, "locations" | "inventory">, alerts: 
 }
 
 function runsOf(locations: readonly LocationSummary[], ids: ReadonlyMap<string, string>): Markup[] {
-  return [...Map.groupBy(locations, ({ tone }) => tone)].map(([tone, of]) => {
+  const runs = Map.groupBy(locations, ({ tone, isLast }) => `${tone}${isLast ? " last" : ""}`);
+  return [...runs].map(([classes, of]) => {
+    const words = `${WORDS[of[0]?.tone ?? "unknown"]}${of[0]?.isLast ? ", last known" : ""}`;
     const tiles = of.map(({ id, name }) => {
       return html`<a href="?l=${encodeURIComponent((ids.get(id) ?? id).toWellFormed())}">${nameOf(name, id, NAME_LENGTH)}</a>`;
     });
-    return html`<div class="${tone}" role="group" aria-label="${counted(of.length, "location")} ${WORDS[tone]}">
+    return html`<div class="${classes}" role="group" aria-label="${counted(of.length, "location")} ${words}">
 ${tiles}</div>`;
   });
 }

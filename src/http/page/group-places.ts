@@ -19,17 +19,17 @@ export function groupPlaces({ subject, labels }: Alert, { fleet }: PageData, roo
   const { inventory, locations } = fleet;
   const places = [...inventory.labelled(label, value)].flatMap(([id, recordings]) => {
     const name = nameOf(inventory.location(id)?.name ?? "", id);
-    const { counts = noCounts() } = locations.get(id) ?? {};
-    return { id, name, recordings, counts };
+    const { counts = noCounts(), were = noCounts() } = locations.get(id) ?? {};
+    return { id, name, recordings, counts, were };
   });
   if (places.length === 0) return nothing;
   places.sort((a, b) => b.counts.offline - a.counts.offline || (a.name < b.name ? -1 : 1));
   const rows = places
     .slice(0, PLACES_SHOWN)
-    .map(({ id, name, recordings, counts }) => [
+    .map(({ id, name, recordings, ...tally }) => [
       html`<a href="${homeLink(root, { location: id })}"><bdi>${name}</bdi></a>`,
       html`${counted(recordings, "recording")}`,
-      html`${countBadges(counts)}`,
+      html`${countBadges(tally)}`,
     ]);
   const left = places.length - rows.length;
   const all = homeLink(root, { q: value.slice(0, 256) });

@@ -1,5 +1,5 @@
 /** `GET /?location=`: one location, its recordings and its history. */
-import { alertsByLocation, type LocationSummary, occurring, summaryOf } from "../../alerting/overview.ts";
+import { alertsByLocation, type LocationSummary, occurring, summaryOf, toneNow } from "../../alerting/overview.ts";
 import { phoneLink, type Shop, wordsOf } from "../../health/directory.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
@@ -72,7 +72,7 @@ export function locationPage(data: PageData, query: HomeQuery, id: string, detai
   const name = nameOf(location.name, id);
   return {
     title: `${titleOf(location)} · ${name}`,
-    tone: location.tone,
+    tone: toneNow([location]),
     parameters: { location: id },
     path: pathOf(id),
     body: html`${lead(location, name, details.zones)}${shopSection(fleet.inventory.shop?.(id))}${unreachableNotice(data)}
@@ -83,10 +83,10 @@ ${history(data, id, timezoneOf(id, here, shard), details)}`,
 }
 
 function lead(location: LocationSummary, name: string, zones: readonly string[]): Markup {
-  const { counts, tone } = location;
+  const { counts, were } = location;
   const covered = html`<p class="soft">Zones: ${zonesInWords(zones)}</p>`;
-  return html`<div class="lead ${tone}"><h1><bdi>${name}</bdi></h1>
-<p>${countBadges(counts)}<span class="soft">of ${counted(totalOf(counts), "recording")}</span></p>
+  return html`<div class="lead ${toneNow([location])}"><h1><bdi>${name}</bdi></h1>
+<p>${countBadges({ counts, were })}<span class="soft">of ${counted(totalOf(counts), "recording")}</span></p>
 ${zones.length === 0 ? nothing : covered}</div>`;
 }
 

@@ -1,6 +1,11 @@
 /** `GET /?show=locations`: all locations as a table, filtered and sorted. */
-import { alertsByLocation, type LocationSummary, locationSortKey, summaryOf } from "../../alerting/overview.ts";
-import { worstTone } from "../../alerting/tone.ts";
+import {
+  alertsByLocation,
+  type LocationSummary,
+  locationSortKey,
+  summaryOf,
+  toneNow,
+} from "../../alerting/overview.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { sortKey } from "../../lib/sort-key.ts";
@@ -35,7 +40,7 @@ export function locationsPage(data: PageData, query: HomeQuery): HtmlPage {
   return {
     here: "locations",
     title: "Locations",
-    tone: worstTone(listing.items.map(({ tone }) => tone)),
+    tone: toneNow(listing.items),
     parameters,
     path: homeLink("./", parameters).slice(2),
     body: html`<h1>${counted(listing.total, "location")}${total}</h1>${unreachableNotice(data)}${filters(query)}

@@ -8,8 +8,8 @@ import { contactLine, groupNameIn } from "../../health/directory.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
+import { tallyOf } from "../../health/shard-overview.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
-import { noCounts } from "../../health/status-counts.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -33,7 +33,7 @@ import {
   sinceText,
   zonesInWords,
 } from "./recording-table.ts";
-import { badge } from "./summary.ts";
+import { statusBadges } from "./summary.ts";
 import { uptimeDays, withPlanned, withRecalled } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { agoAt, timeAt } from "./when.ts";
@@ -93,7 +93,7 @@ export function recordingPage(data: PageData, query: RecordingQuery, details: Re
   const { status, timezone } = presentRecording(state, shard);
   const labels = recordingLabels(state.id, state.locationId, fleet.inventory);
   const own = data.alerts.filter((one) => one.labels.recording_id === state.id);
-  const tone = worstTone([toneOf(ratedIn(data, own)), countsTone({ ...noCounts(), [status]: 1 })]);
+  const tone = worstTone([toneOf(ratedIn(data, own)), countsTone(tallyOf([state], shard).counts)]);
   const known = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
   const days = withPlanned(known, moment.now, [labels], details.maintenance);
   const name = nameOf(recordingNameOf(state.id, shard), state.id);
@@ -106,7 +106,7 @@ export function recordingPage(data: PageData, query: RecordingQuery, details: Re
     tone,
     path: pathOf(details),
     body: html`<div class="lead ${tone}"><h1><bdi>${name}</bdi></h1>
-<p>${badge(status)} ${sinceText(state, status, timezone, moment)}</p>
+<p>${statusBadges(state, status)} ${sinceText(state, status, timezone, moment)}</p>
 ${status === "unknown" ? html`<p>${whyUnknown(details, data)}</p>` : nothing}</div>${unreachableNotice(data)}
 ${alertSection(data, details)}
 ${uptimeSection(days, timezone, thresholds.uptime)}

@@ -8,7 +8,7 @@ import { span } from "../../lib/when.ts";
 import { type Listing, listingOf } from "../paging.ts";
 import { type HomeQuery, type Root, recordingLink } from "./links.ts";
 import { firstOf, type ListingColumn, tableOf } from "./listing.ts";
-import { badge } from "./summary.ts";
+import { statusBadges } from "./summary.ts";
 import { agoAt, knownZone, type Moment, sinceAt, timeAt } from "./when.ts";
 
 /** The worst first, then by location and name. */
@@ -61,7 +61,7 @@ export function recordingTable(states: readonly RecordingState[], fleet: FleetSn
     const name = nameOf(recordingNameOf(state.id, fleet), state.id);
     return [
       html`<a href="${linkOf(state, fleet, "./")}"><bdi>${name}</bdi></a>`,
-      html`${badge(status)} <small>${sinceText(state, status, timezone, moment)}</small>`,
+      html`${statusBadges(state, status)} <small>${sinceText(state, status, timezone, moment)}</small>`,
       agoAt(state.lastSeenAt, moment),
       html`${columnPercent(quality, 1)}`,
       html`${columnPercent(uptime24h, 2)}`,
@@ -82,12 +82,11 @@ export function recordingListing(
   return listingOf(states, { limit: RECORDINGS_A_PAGE, cursor }, (state) => recordingSortKey(state, fleet));
 }
 
-/** `since 14:05 GMT (12 m)`; for `unknown`, the last known status. */
+/** `since 14:05 GMT (12 m)`; for `unknown`, when it was last read. */
 export function sinceText(state: RecordingState, status: string, timezone: string, moment: Moment): Markup {
   if (status === "unknown") {
     if (state.status === undefined) return html`no good reading yet`;
-    const ago = `${span(state.readAt, moment.now)} ago`;
-    return html`was ${state.status} at ${timeAt(state.readAt, timezone, moment, false, ago)}`;
+    return html`read at ${timeAt(state.readAt, timezone, moment, false, `${span(state.readAt, moment.now)} ago`)}`;
   }
   return html`since ${sinceAt(state.since, timezone, moment)}`;
 }

@@ -82,10 +82,10 @@ ${section("recordings", counted(recordings.total, "recording"), list)}${cursor =
 /** A recording found, with the statuses at its location: its own is on its page. */
 function recordingRow({ id, name, locationId }: Recording, { fleet }: PageData, firing: number): Markup[] {
   const location = nameOf(fleet.inventory.location(locationId)?.name ?? "", locationId);
-  const { counts } = fleet.locations.get(locationId) as LocationSummary;
+  const tally = fleet.locations.get(locationId) as LocationSummary;
   return [
     html`<a href="${recordingLink(ROOT, id)}"><bdi>${nameOf(name, id)}</bdi></a>`,
-    html`<a href="${homeLink(ROOT, { location: locationId })}"><bdi>${location}</bdi></a> <small>${countBadges(counts)}</small>`,
+    html`<a href="${homeLink(ROOT, { location: locationId })}"><bdi>${location}</bdi></a> <small>${countBadges(tally)}</small>`,
     firing === 0 ? nothing : html`${counted(firing, "alert")}`,
   ];
 }

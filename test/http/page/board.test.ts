@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import type { Alert } from "../../../src/health/alert.ts";
 import type { Evidence } from "../../../src/health/evidence.ts";
 import { fleetOf, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
@@ -100,7 +101,7 @@ describe("the headline", () => {
       "that the service is out of reach, and since when",
       stale(12, 12),
       [unreachable],
-      "The status of all 2 recordings is unknown; 1 needs attention: 1 service unreachable since 11:48 UTC.",
+      "The status of all 2 recordings is unknown, last known: 2 online; 1 needs attention: 1 service unreachable since 11:48 UTC.",
       "! Old data · ? All unknown, 2 recordings",
       [
         "The analytics service cannot be reached, since 11:48 UTC (12 m). status/uptime timed out after 20 s.",
@@ -221,13 +222,42 @@ describe("the board", () => {
   });
 });
 
+test("while the service does not answer, what fires is as last known, with who has it", async () => {
+  const camera = (id: string, status: "offline" | "online") =>
+    recordingState(id, { locationId: id, status, readAt: NOW - 12 * MINUTE });
+  const fleet = fleetOf({ recordings: [camera("leeds", "offline"), camera("york", "offline"), camera("bath", "online")] });
+  const at = (id: string) =>
+    alertOf("RecordingOffline", {
+      subject: { kind: "recording", id },
+      labels: { alertname: "RecordingOffline", severity: "critical", location_id: id, location: id },
+    });
+  const inhibitedBy = [fingerprint(unreachable.labels)];
+  const alerts = async () => [
+    { alert: unreachable, receivers: ["ops"] },
+    { alert: at("leeds"), receivers: ["ops"], inhibitedBy },
+    { alert: at("york"), receivers: ["ops"], inhibitedBy, acknowledgement: { author: "amy", comment: "", at: NOW } },
+  ];
+  const { html, shown } = await pageOf("/", { fleet: async () => fleet, alerts });
+  const tiles = [...html.matchAll(/<div class="([\w ]+)" role="group"[^>]*>\s*<a href="\?l=(\w+)">/g)];
+  expect(tiles.map(([, classes, id]) => `${id}: ${classes}`)).toEqual([
+    "leeds: critical last",
+    "york: info last",
+    "bath: good last",
+  ]);
+  const [unread, handled] = [shown.indexOf("Last known"), shown.indexOf("1 acknowledged, 1 suppressed by another alert")];
+  expect(shown.slice(unread, handled).join()).toMatch(/leeds,since 11:48 GMT \(12 m\) · last known · inhibited|leeds.*last known/);
+  expect(shown.slice(handled)).toContain("since 11:48 GMT (12 m) · last known · acknowledged by amy");
+  expect(html.match(/<li class="critical last">/g)).toHaveLength(1);
+  expect(html.match(/<li class="info last">/g)).toHaveLength(1);
+});
+
 test("every location is a tile, grouped by its tone, the worst first", async () => {
   const alert = alertOf("LowUptime", { labels: { alertname: "LowUptime", severity: "warning", location_id: "bath" } });
   const { html } = await pageOf("/", { alerts: active(alert) });
-  const groups = html.matchAll(/<div class="(\w+)" role="group" aria-label="([^"]*)">\s*<a href="\?l=(\w+)">/g);
+  const groups = html.matchAll(/<div class="([\w ]+)" role="group" aria-label="([^"]*)">\s*<a href="\?l=(\w+)">/g);
   expect([...groups].map(([, ...group]) => group.join(": "))).toEqual([
     "warning: 1 location with a warning: bath",
-    "unknown: 1 location with an unknown recording: york",
+    "info last: 1 location not all online, needing nobody, last known: york",
     "info: 1 location not all online, needing nobody: leeds",
   ]);
 });
@@ -250,7 +280,8 @@ describe("the list of locations", () => {
   test("does not call it well while nothing is known", async () => {
     const { shown, html } = await pageOf("/?show=locations", { fleet: async () => stale(12) });
     expect(shown.join()).toContain("? 1 unknown");
-    expect(html).not.toContain("online</span>");
+    expect(html).not.toContain('class="s good"');
+    expect(shown.join()).toContain("✓ 1 was online");
   });
 });
 
@@ -286,7 +317,7 @@ describe("10,000 recordings in trouble", () => {
     );
     expect(shown).toContain("✕ 200 offline ✓ 9,800 online of 10,000 recordings");
     const troubled = count(states.filter(({ status }) => status === "offline"));
-    expect(html).toContain(`aria-label="${troubled} locations with an offline recording"`);
+    expect(html).toContain(`aria-label="${troubled} locations not all online, needing nobody"`);
     expect(html.match(/<a href="\?l=/g)).toHaveLength(1_000);
     const tile = /href="(\?l=\w+)">(Shop \w+)/.exec(html);
     expect((await pageOf(`/${tile?.[1]}`, deps)).heading.startsWith(tile?.[2]?.slice(0, 20) ?? "-")).toBe(true);

@@ -52,7 +52,7 @@ describe("a recording", () => {
     const fleet = async () => fleetOf({ recordings });
     const stale = await pageOf("/recordings/stale", { fleet, alerts: active(unreachable) });
     expect(stale.title).toBe("! Old data · ? Unknown · stale · lenswatch");
-    expect(stale.shown).toContain("? unknown was offline at 11:58 GMT (2 m ago)");
+    expect(stale.shown).toContain("? unknown ✕ was offline read at 11:58 GMT (2 m ago)");
     expect(lineAfter(stale.shown, "Quality")).toBe("not known");
     const never = await pageOf("/recordings/never", { fleet });
     expect(never.shown).toContain("? unknown no good reading yet");
