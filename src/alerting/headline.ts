@@ -2,7 +2,6 @@
 import type { Alert } from "../health/alert.ts";
 import type { Evidence } from "../health/evidence.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
-import { summariesOf } from "../health/service-evaluator.ts";
 import type { FleetOverview, Tally } from "../health/shard-overview.ts";
 import { type StatusCounts, totalOf } from "../health/status-counts.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -35,7 +34,7 @@ export function headlineOf(board: Overview, fleet: FleetOverview, times: Times):
   const needed = neededSentence(board, times);
   const handled = handledOf(board);
   const also = handled === "" ? [] : [`${capital(handled)}.`];
-  const sentence = [unknownPhrase(fleet), needed].filter((phrase) => phrase !== "").join("; ");
+  const sentence = [unknownPhrase(counts), needed].filter((phrase) => phrase !== "").join("; ");
   if (total === 0) {
     const aside = "No reading of any recording has arrived: the status is unknown, not good.";
     return { tone: "unknown", sentence, asides: [aside], title: "? No recording known" };
@@ -55,13 +54,11 @@ export function headlineOf(board: Overview, fleet: FleetOverview, times: Times):
   };
 }
 
-/** `The status of all 24 recordings is unknown, last known: 2 offline, 22 online`; empty where the status of any is known. */
-function unknownPhrase({ counts, were }: Tally): string {
+/** `The status of all 24 recordings is unknown`; empty where the status of any is known. */
+function unknownPhrase(counts: StatusCounts): string {
   const total = totalOf(counts);
   if (total === 0) return "No recording is known yet";
-  if (counts.unknown < total) return "";
-  const last = occurring({ ...were, unknown: 0 }).map((status) => `${count(were[status])} ${status}`);
-  return `The status of ${all(total)} is unknown${last.length === 0 ? "" : `, last known: ${last.join(", ")}`}`;
+  return counts.unknown === total ? `The status of ${all(total)} is unknown` : "";
 }
 
 /** `26 need attention: 20 locations offline since 06:06 GMT, 6 older`; empty where nothing does. */
@@ -82,13 +79,16 @@ function neededSentence(board: Overview, times: Times): string {
 }
 
 /** `2 need attention: 1 location offline, 1 recording degraded; 1 silenced`, for the command line. */
-export function overviewPhrase(overview: Overview, { evidence, ...tally }: Shown & Tally): string {
+export function overviewPhrase(overview: Overview, { counts, were, evidence }: Shown & Tally): string {
   const { needed } = overview;
-  const unknown = unknownPhrase(tally);
+  const unknown = unknownPhrase(counts);
+  const last = unknown === "" ? "" : statusPhrase({ ...were, unknown: 0 });
   const none = unknown === "" ? neededPhrase(0) : "";
   const first = needed.length === 0 ? none : `${subjectOf(overview)}: ${phraseOf(needed)}`;
   const unread = isWhole(evidence) || unknown !== "" ? "" : "not everything was read in time";
-  return [unknown, first, handledOf(overview), unread].filter((phrase) => phrase !== "").join("; ");
+  return [unknown && last ? `${unknown}, last known ${last}` : unknown, first, handledOf(overview), unread]
+    .filter((phrase) => phrase !== "")
+    .join("; ");
 }
 
 /** `3 acknowledged, 12 suppressed by another alert`; empty where nothing is. */
@@ -139,14 +139,13 @@ function isWhole(evidence: Evidence | undefined): boolean {
   return evidence === undefined || evidence.state === "in_time";
 }
 
-/** Sentences on what the counts do not show: recordings that are in none of them, and why readings are old. */
+/** Recordings that are in none of the counts. */
 function unreadAsides(evidence: Evidence | undefined): string[] {
   if (!evidence || isWhole(evidence)) return [];
   const { unstored, neverRead } = evidence;
   const others =
     unstored > 0 ? `${counted(unstored, "other recording")} are listed and` : "Recordings of some locations";
-  const never = neverRead > 0 ? [`${others} were never read: they may be offline.`] : [];
-  return [...never, ...summariesOf(evidence).map((summary) => `${summary}.`)];
+  return neverRead > 0 ? [`${others} were never read: they may be offline.`] : [];
 }
 
 function all(total: number): string {

@@ -96,7 +96,7 @@ async function listAlerts(daemon: Daemon, options: StatusOptions, io: CommandIo,
   const left = active.length - alerts.length;
   const more = left > 0 ? `\n${counted(left, "alert")} acknowledged or otherwise suppressed (--all lists them)\n` : "";
   io.stdout.write(
-    `${boardText(await daemon.get("/api/v1/overview", { limit: "1" }, Overview))}${table && `\n${table}`}${more}`,
+    `${boardText(await daemon.get("/api/v1/overview", { limit: "1" }, Overview), now, at)}${table && `\n${table}`}${more}`,
   );
 }
 
@@ -113,22 +113,32 @@ async function tableText(daemon: Daemon, options: StatusOptions, io: CommandIo, 
   const rows = places.flatMap((place) => place.rows);
   const body = total === 0 ? "No matching recordings.\n" : `${table}${table && "\n"}${summary(rows, counts)}\n`;
   const isWhole = options.location === undefined && options.only === undefined;
-  const text = `${isWhole && pages[0] ? `${boardText(pages[0])}\n` : ""}${body}${note}`;
+  const [first] = pages;
+  const head = first && isWhole ? `${boardText(first, now, at)}\n` : first ? bannerText(first, now, at) : "";
+  const text = `${head}${body}${note}`;
   return { text: fitLines(text, targetOf(io.stdout)), unknown };
 }
 
 const MOST_CAUSES = 3;
 
-/** The headline of the status page, and what explains the worst incidents, a line each. */
-function boardText({ headline, tone, incidents }: Overview): string {
+/** What is wrong with lenswatch itself, and what to do: a line, or none. */
+function bannerText({ banner }: Overview, now: Instant, at: Written): string {
+  if (!banner) return "";
+  const { tone, summary, text, since } = banner;
+  const words = `${summary}, since ${at(Date.parse(since))} (${ageText(since, now)}). ${text}`;
+  return `${looks[tone].mark} ${nameOf(words, "", 800)}\n`;
+}
+
+/** After that, the headline of the status page, and what explains the worst incidents, a line each. */
+function boardText(overview: Overview, now: Instant, at: Written): string {
+  const { headline, tone, incidents } = overview;
   const explained = incidents.flatMap(({ title, cause }) => (cause ? [`${title}: ${cause.text}.`] : []));
-  return [`${looks[tone].mark} ${headline}.`, ...explained.slice(0, MOST_CAUSES)]
-    .map((line) => `${nameOf(line, "", 300)}\n`)
-    .join("");
+  const lines = [`${looks[tone].mark} ${headline}.`, ...explained.slice(0, MOST_CAUSES)];
+  return bannerText(overview, now, at) + lines.map((line) => `${nameOf(line, "", 300)}\n`).join("");
 }
 
 /** `Leeds · 3 offline · LocationOffline for 3 m`; of an alert about no location, `ServiceUnreachable for 3 m`. */
-function headingOf({ location, recordings, alerts, rows }: PlaceRow, now: Instant, at: Written): string {
+function headingOf({ location, recordings, lastKnown, alerts }: PlaceRow, now: Instant, at: Written): string {
   const named = alerts.map(({ outage, ...alert }) => {
     const { label, name = "", offline, locations } = outage ?? {};
     const where = locations ? ` at ${counted(locations, "location")}` : "";
@@ -136,13 +146,12 @@ function headingOf({ location, recordings, alerts, rows }: PlaceRow, now: Instan
       label && `${capital(groupNouns[label])} ${nameOf(name, "", 100)} · ${count(offline ?? 0)} offline${where}`;
     return [group, `${alertText(alert, at)} for ${ageText(alert.since, now)}`].filter(Boolean).join(" · ");
   });
-  return [...(location === null ? [] : [location, countsText(recordings) + lastText(rows)]), ...named].join(" · ");
+  return [...(location === null ? [] : [location, countsText(recordings) + lastText(lastKnown)]), ...named].join(" · ");
 }
 
 /** ` (last known: 1 offline, 2 online)`; empty where all is known. */
-function lastText(rows: PlaceRow["rows"]): string {
-  const by = Map.groupBy(rows, ({ lastStatus }) => lastStatus);
-  const last = countsText(Object.fromEntries(recordingStatuses.map((one) => [one, by.get(one)?.length ?? 0])));
+function lastText(were: Counts): string {
+  const last = countsText({ ...were, unknown: 0 });
   return last === "" ? "" : ` (last known: ${last})`;
 }
 

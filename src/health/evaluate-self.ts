@@ -11,6 +11,7 @@ import { ageOf, type EvidenceMoment, fleetEvidence } from "./evidence.ts";
 import type { Rule } from "./model.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
+import { directoryWords, notificationWords } from "./self-words.ts";
 import { serviceEvaluator } from "./service-evaluator.ts";
 
 export interface IntegrationHealth {
@@ -105,22 +106,18 @@ function withoutUnread(groups: GroupEvidence, shards: readonly Attempt[], contex
 
 function directoryEvaluator(trouble: SelfEvidence["directory"], now: Instant): Evaluator {
   const { since = now, detail = "" } = trouble ?? {};
+  const { summary, text } = directoryWords(detail);
   return {
     subject: { kind: "directory", id: "shops" },
     evidence: () => trouble !== undefined,
     startsAt: () => Math.min(since, now),
     facts: (rule) => ({ timezone: "UTC", detail: trouble?.detail, restated: generatedOf(rule, ["summary"]) }),
-    describe: (rule) => ({
-      labels: alertLabels(rule, {}),
-      annotations: alertAnnotations(rule, [
-        "The directory of shops cannot be read",
-        `The last one stays in force: ${detail}`,
-      ]),
-    }),
+    describe: (rule) => ({ labels: alertLabels(rule, {}), annotations: alertAnnotations(rule, [summary, text]) }),
   };
 }
 
 function integrationEvaluator({ id, name, receiver, type, trouble }: IntegrationHealth, now: Instant): Evaluator {
+  const { summary, text } = notificationWords(name, trouble?.detail);
   return {
     subject: { kind: "integration", id },
     evidence: () => trouble !== undefined,
@@ -133,10 +130,7 @@ function integrationEvaluator({ id, name, receiver, type, trouble }: Integration
     }),
     describe: (rule) => ({
       labels: alertLabels(rule, { receiver, integration: type }),
-      annotations: alertAnnotations(rule, [
-        `Notifications to ${name} fail`,
-        `Sending keeps failing: ${trouble?.detail ?? ""}`.trimEnd(),
-      ]),
+      annotations: alertAnnotations(rule, [summary, text]),
     }),
   };
 }

@@ -12,7 +12,7 @@ import type { Members } from "../health/members.ts";
 import { misreadIn, nothingReadIn } from "../health/misread.ts";
 import type { Rule } from "../health/model.ts";
 import { lateMs } from "../health/rhythm.ts";
-import { sentences } from "../health/service-evaluator.ts";
+import { sentences } from "../health/self-words.ts";
 import { overviewAfter } from "../health/shard-overview.ts";
 import type { Figure } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";

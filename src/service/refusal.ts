@@ -37,7 +37,11 @@ export function refusal(what: string, status: number, { retryAfterMs, reason }: 
   if (status >= 400 && status < 500 && status !== 408 && status !== 425) {
     return new ServiceError("bad_request", `${answered}: the request is not accepted; check the address.`, { status });
   }
-  return new ServiceError("unavailable", `${answered}: the service failed; the request is retried.`, more);
+  return new ServiceError(
+    "unavailable",
+    `${answered}: the service failed; if it lasts, report it to the operator of the service.`,
+    more,
+  );
 }
 
 /** The reason as it follows a status; empty without one. */

@@ -293,7 +293,7 @@ describe("service: partly_unreachable", () => {
     const old = { goodAt: START - 60 * MINUTE, attemptedAt: START - 60 * MINUTE };
     for (let i = 0; i < 3; i++) expect(story.tick(() => ({ shards: [old, story.good()] }))).toEqual([]);
     expect(story.tick(() => ({ shards: [old, story.good()] }))).toEqual([`firing ${KEY}`]);
-    expect(story.alert.annotations.summary).toBe("Some recordings are not swept");
+    expect(story.alert.annotations.summary).toBe("Recordings are not swept");
     expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
   });
 
@@ -311,7 +311,7 @@ describe("service: partly_unreachable", () => {
     const { summary, description } = story.alert.annotations;
     expect(summary).toBe("The analytics service is partly unreachable");
     expect(description).toContain(
-      "Some recordings are not swept. Sweeps of recordings cannot keep their interval. Uptime figures of the analytics service are stale. The service did not answer.",
+      "Recordings are not swept. Sweeps of recordings cannot keep their interval. Uptime figures of the analytics service are stale. The service did not answer.",
     );
   });
 

@@ -25,7 +25,7 @@ import { decisionLogSection, endWords, episodeTable, PERIOD_DAYS } from "./histo
 import type { HtmlPage } from "./layout.ts";
 import { alertPageLink, homeLink, recordingLink } from "./links.ts";
 import { firstOf } from "./listing.ts";
-import { type PageData, statesAt, unreachableNotice } from "./page-data.ts";
+import { type PageData, statesAt } from "./page-data.ts";
 import { linkOf, presentRecording, recordingNameOf, recordingSortKey, sinceText } from "./recording-table.ts";
 import { countBadges, statusBadges } from "./summary.ts";
 import type { Visitor } from "./visitor.ts";
@@ -85,7 +85,7 @@ export function alertPage(
     path,
     body: html`<div class="lead ${tone}"><h1><bdi>${heading}</bdi></h1>
 <p>Since ${since} <small>${classOf(alert)} · firing</small></p></div>
-${unreachableNotice(data)}${actionRow(first, print, context)}
+${actionRow(first, print, context)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
 <p>${subjectOf(alert, ROOT)}</p>${noteOf(alert)}${costLine(visitsWords(uncounted, worth, true))}${stateLines(first, context)}</div></section>${cards}
 ${groupPlaces(alert, data, ROOT)}${neighbours(alert, data, shard)}${earlierSection(earlier, facts.timezone, data)}
@@ -142,7 +142,7 @@ export function endedAlertPage(
     path: `alerts/${ended.fingerprint}`,
     body: html`<div class="lead ${tone}"><h1><bdi>${heading}</bdi></h1>
 <p>${end} ${over ?? nothing}, lasted ${span(startsAt, endsAt)}; began ${began ?? nothing}
-<small>${nameOf(alertname, "alert", 80)}</small></p>${costLine(visitsWords(uncounted, worth))}</div>${unreachableNotice(data)}<p class="pager">${links}</p>
+<small>${nameOf(alertname, "alert", 80)}</small></p>${costLine(visitsWords(uncounted, worth))}</div><p class="pager">${links}</p>
 ${decisionLogSection(own, { moment, timezone, title: "Decision log", of: subject.kind })}
 ${earlierSection(same, timezone, data)}`,
   };

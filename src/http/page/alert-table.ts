@@ -50,8 +50,8 @@ export function alertTable(
   return tableOf(caption, COLUMNS, rows);
 }
 
-/** The subject of an alert, with its link. */
-export function subjectOf({ subject, labels, annotations, facts }: Alert, root: Root): Markup {
+/** The subject of an alert, with its link. `isNamed`: trouble of lenswatch itself, of which the banner says more. */
+export function subjectOf({ subject, labels, annotations, facts }: Alert, root: Root, isNamed = false): Markup {
   const { kind, id } = subject;
   const { location_id: locationId, location: name = "" } = labels;
   const href = homeLink(root, { location: locationId });
@@ -76,7 +76,7 @@ export function subjectOf({ subject, labels, annotations, facts }: Alert, root: 
     return html`<bdi>${cut(source, 100)}</bdi> <small>${cut(detail, 300)} ${location}</small>`;
   }
   const words = kind === "service" ? "the service" : alertSubjectName({ subject, labels });
-  const detail = facts.detail ?? annotations.description ?? "";
+  const detail = isNamed ? "" : (facts.detail ?? annotations.description ?? "");
   return html`<bdi>${cut(words, 100)}</bdi> <small>${cut(detail, 300)}</small>`;
 }
 

@@ -38,7 +38,7 @@ import {
   signInLink,
 } from "./links.ts";
 import { pager, section } from "./listing.ts";
-import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
+import { namesIn, type PageData } from "./page-data.ts";
 import { countBadges, shareBar } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { sinceAt } from "./when.ts";
@@ -52,7 +52,7 @@ export function overviewPage(data: PageData, { cursor }: Pick<HomeQuery, "cursor
     here: "overview",
     tone: headline.tone,
     title: headline.title,
-    body: html`${unreachableNotice(data)}${lead(headline, fleet)}${boardSection(overview, data, cursor, visitor)}
+    body: html`${lead(headline, fleet)}${boardSection(overview, data, cursor, visitor)}
 ${fleetMap(fleet, data)}${recentIncidents(data, "./")}`,
   };
 }
@@ -138,7 +138,7 @@ ${token === undefined ? nothing : incidentButtons("./", incident.id, alerts.leng
 /** With how often its subject fired again, if it did. */
 function incidentLinkOf({ id, episodes }: Incident): Markup {
   const isOne = new Set(episodes.map(({ subject }) => subject.id)).size === 1 && episodes.length > 1;
-  return html`${isOne ? `${count(episodes.length)} times · ` : ""}<a href="${incidentLink("./", id)}">${id}</a>`;
+  return html`${isOne ? `${count(episodes.length)} times · ` : ""}<a class="t" href="${incidentLink("./", id)}">${id}</a>`;
 }
 
 /** In a form that is about the time when the page was made. */
@@ -157,7 +157,7 @@ function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing
   const since = sinceOf({ alerts: [alert], since: alert.startsAt }, data);
   const isLast = isLastKnown(alert, data);
   return html`<li class="${toneOf(ratedIn(data, [alert]))}${isLast ? " last" : ""}">${severityWord(alert)}<div>
-<a href="${alertPageLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./")}
+<a href="${alertPageLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./", alert === data.banner?.alert)}
 <p>${since}${isLast ? " · last known" : ""}${state}</p></div>${buttons}</li>`;
 }
 

@@ -56,7 +56,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       const data = await readPageData(deps, readerZone(request, deps));
       const form = await formOf(typed, problem, data, deps.config().rules);
       const page = silenceFormPage(form, data, visitorOf(request, deps));
-      return layout.send(request, reply.code(form.problem ? 400 : 200), page);
+      return layout.send(request, reply.code(form.problem ? 400 : 200), { ...page, data });
     }
 
     app.get("/silences/new", { config: { page: "../" } }, async (request, reply) => {

@@ -28,7 +28,7 @@ export function askedSpan({ since, until, timezone }: HandoverQuery, now: Instan
   return { from: from.start, to: to ? to.end : now };
 }
 
-export function handoverPage(document: Document, query: HandoverQuery, visitor: Visitor, now: Instant): HtmlPage {
+export function handoverPage(document: Document, query: HandoverQuery, visitor: Visitor): HtmlPage {
   const { since, until, timezone } = query;
   const form = filterForm("./handover", [
     ["Since", textInput("since", since, "20:00", 64)],
@@ -36,7 +36,7 @@ export function handoverPage(document: Document, query: HandoverQuery, visitor: 
     ["Time zone", textInput("timezone", timezone, "", 64)],
   ]);
   const body = html`<h1>${document.title}</h1>${form}${partsOf(document).map(partMarkup)}${noteForm(visitor)}`;
-  return { title: document.title, here: "handover", path: "handover", refresh: "never", madeAt: now, body };
+  return { title: document.title, here: "handover", path: "handover", refresh: "never", body };
 }
 
 function partMarkup(part: Part): Markup {

@@ -19,7 +19,7 @@ import { incidentButtons } from "./board.ts";
 import { decisionLogSection, episodeTable } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { section } from "./listing.ts";
-import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
+import { namesIn, type PageData } from "./page-data.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { BRIEF_MS, sinceAt, timeAt } from "./when.ts";
 
@@ -64,7 +64,7 @@ export function incidentPage({ incident, lines, worth }: IncidentDetails, data: 
     refresh: endsAt === undefined ? "on" : "never",
     body: html`<div class="lead ${tone}"><h1><bdi>${title}</bdi></h1>
 <p>${when} <small>incident ${id} · ${endsAt === undefined ? "open" : "over"}</small></p></div>
-${unreachableNotice(data)}${buttons(incident, data, visitor)}
+${buttons(incident, data, visitor)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
 ${places === "" ? nothing : html`<p>At <bdi>${places}</bdi></p>`}${ownerLine(incident, data, at)}${causeLine(incident, data)}${cost === "" ? nothing : html`<p>${cost}</p>`}</div></section>
 ${section("alerts", counted(total, "alert"), html`${table}${more}`)}

@@ -16,7 +16,7 @@ import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type IncidentsQuery, incidentLink, incidentsLink, periods, type Root } from "./links.ts";
 import { listed, section, tableOf } from "./listing.ts";
-import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
+import { namesIn, type PageData } from "./page-data.ts";
 import { BRIEF_MS, timeAt } from "./when.ts";
 
 const INCIDENTS_A_PAGE = 100;
@@ -43,8 +43,8 @@ export function incidentsPage(episodes: readonly StoredEpisode[], query: Inciden
     here: "incidents",
     path: incidentsLink(ROOT, parameters).slice(ROOT.length),
     refresh: "never",
-    madeAt: data.moment.now,
-    body: html`<h1>${counted(listing.total, "incident")}</h1>${unreachableNotice(data)}<p><a href="./report">Lost time by cause</a></p>${filters(query, rules)}
+    data,
+    body: html`<h1>${counted(listing.total, "incident")}</h1><p><a href="./report">Lost time by cause</a></p>${filters(query, rules)}
 ${listing.total === 0 ? NONE : html`${listed(listing, "incidents", link, table, `the ${sort} first`)}${csv}`}`,
   };
 }

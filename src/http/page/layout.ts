@@ -10,7 +10,9 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { timesSeenAt } from "../../lib/when.ts";
 import type { HttpDeps } from "../deps.ts";
 import { acceptsGzip } from "../stream.ts";
+import { bannerMarkup } from "./banner.ts";
 import { homeLink, incidentsLink, type LinkParameters, type Root, sameLink, signInLink } from "./links.ts";
+import { oldSince, type PageData, versionOf } from "./page-data.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 import { readerZone, timeAt } from "./when.ts";
 
@@ -25,15 +27,13 @@ export interface HtmlPage {
   readonly here?: "overview" | "locations" | "incidents" | "handover" | "silences" | "session";
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
+  readonly data?: PageData;
+  /** Of a page without data. */
   readonly madeAt?: Instant;
-  /** The instant of the last good reading, where that is too long ago to be true now. */
-  readonly oldSince?: Instant | undefined;
   /** The text that was searched for. */
   readonly sought?: string;
   /** `never` while the reader searches or pages on; undefined where there is no choice. */
   readonly refresh?: "on" | "off" | "never";
-  /** The version of the shown state: an open page with another one is outdated. */
-  readonly version?: string;
   /** Parameters that stay when only the refreshing changes. */
   readonly parameters?: LinkParameters;
   /** The page's address from `/` on, where signing in leads back to. */
@@ -92,19 +92,20 @@ function documentOf(
   visitor: Visitor,
   files: { script: string; style: string; zone: string | undefined },
 ): string {
-  const { refresh, version, root } = page;
-  const live = refresh === "on" && version !== undefined;
+  const { refresh, data, root } = page;
+  const live = refresh === "on" && data !== undefined;
+  const isOld = data !== undefined && oldSince(data) !== undefined;
   const meta = html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
   const reload = refresh !== "on" ? nothing : live ? html`<noscript>${meta}</noscript>` : meta;
   const scriptTag = html`<script src="${root}${files.script}" data-events="${root}events" defer></script>`;
-  const title = page.oldSince === undefined ? page.title : `! Old data · ${page.title}`;
-  const tone = worstTone([page.tone ?? "unknown", ...(page.oldSince === undefined ? [] : ["critical" as const])]);
+  const title = isOld ? `! Old data · ${page.title}` : page.title;
+  const tone = worstTone([page.tone ?? "unknown", data?.banner?.tone ?? "good", isOld ? "critical" : "good"]);
   const navigation = html`<a class="skip" href="#main">To the content</a>
 <header><nav aria-label="Pages">${links(page)}</nav>${searchForm(page)}${account(page, visitor)}</header>`;
   const announcements = html`<p id="lost" role="alert" hidden></p>
 <p id="news" class="hidden" role="status"></p>`;
   return html`<!doctype html>
-<html lang="en"${page.oldSince === undefined ? nothing : html` class="old"`}>
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -117,7 +118,7 @@ function documentOf(
 <body>
 ${page.isAlone ? nothing : navigation}
 ${live ? announcements : nothing}
-<main id="main" tabindex="-1"${live ? html` data-version="${version}"` : nothing}>${page.body}</main>
+<main id="main" tabindex="-1"${live ? html` data-version="${versionOf(data)}"` : nothing}>${data ? bannerMarkup(data, root) : nothing}${page.body}</main>
 <footer>${made(page, files.zone)}${visitor.isReadOnly && !page.isAlone ? READ_ONLY : nothing}</footer>
 </body>
 </html>
@@ -159,13 +160,14 @@ function account({ root, here, path }: Page, { name, canSignIn, canSignOut }: Vi
   return html`<p class="who"><a href="${signInLink(root, path ?? "")}">Sign in</a></p>`;
 }
 
-function made({ madeAt, oldSince, refresh, parameters }: HtmlPage, zone: string | undefined): Markup {
+function made({ data, madeAt = data?.moment.now, refresh, parameters }: HtmlPage, zone: string | undefined): Markup {
   if (madeAt === undefined) return nothing;
+  const readAt = data && oldSince(data);
   const choice = refreshing(refresh, parameters);
   const moment = { now: madeAt, times: timesSeenAt(madeAt, zone) };
   const secondOf = (at: Instant) => timeAt(at, "UTC", moment, true);
-  if (oldSince === undefined) return html`<p>State at ${secondOf(madeAt)}. ${choice}</p>`;
-  return html`<p>Last good reading at ${secondOf(oldSince)}; asked at ${secondOf(madeAt)}. ${choice}</p>`;
+  if (readAt === undefined) return html`<p>State at ${secondOf(madeAt)}. ${choice}</p>`;
+  return html`<p>Last good reading at ${secondOf(readAt)}; asked at ${secondOf(madeAt)}. ${choice}</p>`;
 }
 
 function refreshing(refresh: HtmlPage["refresh"], parameters: LinkParameters = {}): Markup {

@@ -16,7 +16,7 @@ import { decisionLogSection, episodeSection, historySince, PERIOD_DAYS } from ".
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, incidentsLink } from "./links.ts";
 import { listed, section } from "./listing.ts";
-import { inTime, type PageData, readShardOf, statesAt, unreachableNotice } from "./page-data.ts";
+import { inTime, type PageData, readShardOf, statesAt } from "./page-data.ts";
 import { recordingListing, recordingTable, zonesInWords } from "./recording-table.ts";
 import { countBadges } from "./summary.ts";
 import { uptimeDays, uptimeOfAll, withPlanned } from "./uptime-days.ts";
@@ -75,7 +75,7 @@ export function locationPage(data: PageData, query: HomeQuery, id: string, detai
     tone: toneNow([location]),
     parameters: { location: id },
     path: pathOf(id),
-    body: html`${lead(location, name, details.zones)}${shopSection(fleet.inventory.shop?.(id))}${unreachableNotice(data)}
+    body: html`${lead(location, name, details.zones)}${shopSection(fleet.inventory.shop?.(id))}
 ${alertSection(data, id, details)}
 ${section("recordings", "Recordings", listed(listing, "recordings", link, recordingTable(listing.items, shard, data.moment)))}
 ${history(data, id, timezoneOf(id, here, shard), details)}`,

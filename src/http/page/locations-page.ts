@@ -15,7 +15,7 @@ import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, locationFilters, type locationOrders } from "./links.ts";
 import { listed } from "./listing.ts";
-import { type PageData, unreachableNotice } from "./page-data.ts";
+import type { PageData } from "./page-data.ts";
 import { locationTable } from "./summary.ts";
 
 /** Four screens of a phone. */
@@ -43,7 +43,7 @@ export function locationsPage(data: PageData, query: HomeQuery): HtmlPage {
     tone: toneNow(listing.items),
     parameters,
     path: homeLink("./", parameters).slice(2),
-    body: html`<h1>${counted(listing.total, "location")}${total}</h1>${unreachableNotice(data)}${filters(query)}
+    body: html`<h1>${counted(listing.total, "location")}${total}</h1>${filters(query)}
 ${listed(listing, "locations", link, locationTable(listing.items, `Locations, ${order}`), order)}`,
   };
 }

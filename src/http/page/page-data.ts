@@ -1,7 +1,7 @@
 /** The state that a page shows: the fleet and its alerts at one moment, and a version that changes with it. */
-import { isOfLenswatch } from "../../alerting/attention.ts";
+import { type Banner, bannerOf } from "../../alerting/banner.ts";
 import type { Episode } from "../../alerting/incident.ts";
-import { alertSubjectName, type IncidentNames, namesFrom } from "../../alerting/incident-words.ts";
+import { type IncidentNames, namesFrom } from "../../alerting/incident-words.ts";
 import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
@@ -10,13 +10,11 @@ import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts"
 import { totalOf } from "../../health/status-counts.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
-import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { cut } from "../../lib/text.ts";
 import { timesSeenAt } from "../../lib/when.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
-import { type Moment, sinceAt } from "./when.ts";
+import type { Moment } from "./when.ts";
 
 export interface PageData {
   readonly fleet: FleetOverview;
@@ -28,6 +26,8 @@ export interface PageData {
   readonly ended: readonly Episode[];
   /** By id, including recently expired ones. */
   readonly silences: ReadonlyMap<string, Silence>;
+  /** The worst that is wrong with lenswatch itself. */
+  readonly banner: Banner | undefined;
   readonly moment: Moment;
 }
 
@@ -37,12 +37,14 @@ export type PageDataDeps = Pick<HttpDeps, "overview" | "alerts" | "endedLately" 
 export async function readPageData(deps: PageDataDeps, zone?: string): Promise<PageData> {
   const reading = Promise.all([deps.overview(), deps.alerts(), deps.silences(), deps.endedLately()]);
   const [fleet, alerts, silences, ended] = await inTime(reading, deps);
-  const firing = alerts.filter(({ alert }) => alert.state === "firing");
+  const active = alerts.filter(({ alert }) => alert.state === "firing");
+  const firing = active.map(({ alert }) => alert);
   return {
     fleet,
     ended,
-    alerts: firing.map(({ alert }) => alert),
-    suppressed: new Map(firing.map((active) => [active.alert.key, active])),
+    alerts: firing,
+    banner: bannerOf({ fleet, alerts: firing }),
+    suppressed: new Map(active.map((one) => [one.alert.key, one])),
     silences: new Map(silences.map((silence) => [silence.id, silence])),
     moment: { now: fleet.now, times: timesSeenAt(fleet.now, zone) },
   };
@@ -77,34 +79,13 @@ export function oldSince({ fleet: { now, readAt, statusIntervalMs } }: Pick<Page
   return readAt !== undefined && now - readAt > GAP_INTERVALS * statusIntervalMs ? readAt : undefined;
 }
 
-/** Trouble of lenswatch itself, on every page that shows the state of a part of the fleet: louder than all else. */
-export function unreachableNotice(data: PageData): Markup {
-  const { alerts, moment } = data;
-  const lines = alerts.filter(isOfLenswatch).map((alert) => html`<p>${troubleOf(alert, moment)}</p>`);
-  const at = oldSince(data);
-  if (at !== undefined) {
-    lines.push(
-      html`<p>No good reading since ${sinceAt(at, "UTC", moment)}: the alerts shown are the last known ones.</p>`,
-    );
-  }
-  return lines.length === 0 ? nothing : html`<div id="trouble" class="trouble" role="alert">${lines}</div>`;
-}
-
-/** Name, subject and start of an alert about lenswatch itself, with its cause where that is known. */
-function troubleOf({ subject, labels, annotations, startsAt, facts }: Alert, moment: Moment): Markup {
-  const failing = `Notifications to ${alertSubjectName({ subject, labels })} are failing`;
-  const summary = annotations.summary ?? (subject.kind === "service" ? "Part of the service cannot be read" : failing);
-  const cause = cut(facts.detail ?? "", 300);
-  return html`<strong>${cut(summary, 200)}</strong>, since ${sinceAt(startsAt, facts.timezone, moment)}.${cause === "" ? nothing : html` <bdi>${cause}</bdi>`}`;
-}
-
 /**
  * A short text that changes with the shown state, the same at every replica, whatever the order of rows; ages and
  * figures that change all the time do not count. Sums stay below 2^53: a hundred thousand of 32 bits.
  */
-export function versionOf({ fleet, suppressed, silences, moment }: PageData): string {
+export function versionOf({ fleet, suppressed, silences, moment, banner }: PageData): string {
   const { mark, counts } = fleet;
-  let alerts = 0;
+  let alerts = textSum(banner?.summary ?? "");
   for (const active of suppressed.values()) alerts += textSum(suppressionText(active));
   for (const silence of silences.values()) {
     alerts += textSum(`${silence.id} ${silence.updatedAt} ${silenceState(silence, moment.now)}`);

@@ -24,7 +24,7 @@ import { DECISION_LOG_DAYS, decisionLogSection, episodeSection, historySince, PE
 import type { HtmlPage } from "./layout.ts";
 import { homeLink, type RecordingQuery, sameLink } from "./links.ts";
 import { section } from "./listing.ts";
-import { inTime, type PageData, readShardOf, unreachableNotice } from "./page-data.ts";
+import { inTime, type PageData, readShardOf } from "./page-data.ts";
 import {
   linkOf,
   locationNameOf,
@@ -107,7 +107,7 @@ export function recordingPage(data: PageData, query: RecordingQuery, details: Re
     path: pathOf(details),
     body: html`<div class="lead ${tone}"><h1><bdi>${name}</bdi></h1>
 <p>${statusBadges(state, status)} ${sinceText(state, status, timezone, moment)}</p>
-${status === "unknown" ? html`<p>${whyUnknown(details, data)}</p>` : nothing}</div>${unreachableNotice(data)}
+${status === "unknown" ? html`<p>${whyUnknown(details, data)}</p>` : nothing}</div>
 ${alertSection(data, details)}
 ${uptimeSection(days, timezone, thresholds.uptime)}
 ${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(details, data)}

@@ -23,15 +23,7 @@ import type { HtmlPage, Layout } from "./layout.ts";
 import { AlertQuery, HomeQuery, IncidentsQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
 import { locationsPage } from "./locations-page.ts";
-import {
-  inTime,
-  oldSince,
-  type PageData,
-  type PageDataDeps,
-  readPageData,
-  readShardOf,
-  versionOf,
-} from "./page-data.ts";
+import { inTime, type PageData, type PageDataDeps, readPageData, readShardOf, versionOf } from "./page-data.ts";
 import { readRecording, recordingDetails, recordingPage } from "./recording-page.ts";
 import { ReportPageQuery, reportPage, sharedReportPage } from "./report-page.ts";
 import { DAYS_SEARCHED, searchPage } from "./search-page.ts";
@@ -74,7 +66,8 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const query = withZone(parseQuery(ReportPageQuery, request.query), readerZone(request, deps));
     const report = await reportInTime(deps, query);
     const link = query.link === "make" ? shareReport(deps, report, query, originOf(request)) : undefined;
-    return layout.send(request, reply, reportPage(report, query, request.session !== undefined, link));
+    const data = await readPageData(deps, readerZone(request, deps));
+    return layout.send(request, reply, { ...reportPage(report, query, request.session !== undefined, link), data });
   });
   const shared = { config: { page: "../", open: true, lane: "reports" } } as const;
   app.get("/shared/report", shared, async (request, reply) => {
@@ -85,7 +78,8 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const query = withZone(parseQuery(HandoverQuery, request.query), readerZone(request, deps));
     const now = deps.clock.now();
     const document = await deps.handover(handoverSpan(askedSpan(query, now), now), query.timezone);
-    return layout.send(request, reply, handoverPage(document, query, visitorOf(request, deps), now));
+    const data = await readPageData(deps, readerZone(request, deps));
+    return layout.send(request, reply, { ...handoverPage(document, query, visitorOf(request, deps)), data });
   });
   changeRoutes(app, deps, layout);
 
@@ -93,8 +87,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     if (typeof page === "string") return reply.redirect(page);
     // A page refreshes itself unless its reader pages on, or paused updates.
     const refresh = query.cursor !== undefined || query.q !== undefined ? "never" : (query.refresh ?? "on");
-    const state = { madeAt: data.moment.now, oldSince: oldSince(data), version: versionOf(data) };
-    return layout.send(request, reply, { refresh, ...page, ...state });
+    return layout.send(request, reply, { refresh, ...page, data });
   }
 }
 

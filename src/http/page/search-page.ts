@@ -14,7 +14,7 @@ import { incidentsFound } from "./incidents-page.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, incidentLink, recordingLink } from "./links.ts";
 import { listed, section, tableOf } from "./listing.ts";
-import { type PageData, unreachableNotice } from "./page-data.ts";
+import type { PageData } from "./page-data.ts";
 import { countBadges, locationTable } from "./summary.ts";
 
 /** Rows of locations, camera servers and incidents each. */
@@ -74,7 +74,7 @@ export function* searchPage(
     refresh: "never",
     sought: q,
     path: link(undefined).slice(ROOT.length),
-    body: html`<h1>Found: <bdi>${briefId(q)}</bdi></h1>${unreachableNotice(data)}${cursor === undefined ? others : nothing}
+    body: html`<h1>Found: <bdi>${briefId(q)}</bdi></h1>${cursor === undefined ? others : nothing}
 ${section("recordings", counted(recordings.total, "recording"), list)}${cursor === undefined ? ended.found : nothing}`,
   };
 }

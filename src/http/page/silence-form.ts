@@ -12,7 +12,7 @@ import { alertTable } from "./alert-table.ts";
 import { type FieldProblem, inputField } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type LinkParameters, signInLink, silenceFormLink } from "./links.ts";
-import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
+import { namesIn, type PageData } from "./page-data.ts";
 import { nextMorning, type Preview, type PreviewQuery, type SilenceSpan, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 
@@ -33,7 +33,7 @@ export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visi
     title: "Silence",
     here: "silences",
     path: formLink(form, {}).slice(ROOT.length),
-    body: html`<h1>Silence</h1>${unreachableNotice(data)}${scopes(form, data)}
+    body: html`<h1>Silence</h1>${scopes(form, data)}
 ${preview ? html`${durations(form, data)}${previewSection(preview, data)}` : nothing}
 ${entry(form, data, visitor)}${others(form)}`,
   };

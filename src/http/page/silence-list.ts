@@ -14,7 +14,7 @@ import { listingOf } from "../paging.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, silenceFormLink } from "./links.ts";
 import { pager } from "./listing.ts";
-import { namesIn, type PageData, unreachableNotice } from "./page-data.ts";
+import { namesIn, type PageData } from "./page-data.ts";
 import { LONGEST_MS, nextMorning, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
@@ -45,7 +45,7 @@ export function silencesPage(data: PageData, query: HomeQuery, visitor: Visitor)
     here: "silences",
     parameters: { show: "silences" },
     path: "?show=silences",
-    body: html`<h1>${words}</h1>${unreachableNotice(data)}
+    body: html`<h1>${words}</h1>
 <p><a class="button" href="${silenceFormLink(ROOT, {})}">New silence</a></p>
 ${cards.length === 0 ? NONE : html`<ul class="cards">${cards}</ul>`}
 ${pager(listing, "silences", link, "active first")}`,

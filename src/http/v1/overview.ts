@@ -44,6 +44,17 @@ export const ApiOpenIncident = z
 
 export const ApiOverview = pageSchema(ApiPlace, {
   timezone: z.string().nullable().describe("Of times for people: `display.timezone`; null: the reader's own."),
+  banner: z
+    .strictObject({
+      tone: z.enum(tones),
+      summary: z.string(),
+      text: z.string().describe("What it means, its cause, and what to do."),
+      since: timeSchema,
+      fingerprint: z.string().nullable().describe("Of its alert; null before that fires."),
+    })
+    .readonly()
+    .nullable()
+    .describe("The worst that is wrong with lenswatch itself, as at the top of every page; null where nothing is."),
   headline: z
     .string()
     .describe(
@@ -83,6 +94,7 @@ export const getOverview = operation({
     const page = await pageOfParts(parts, { ...query, limit: Math.min(query.limit, MOST_PLACES) });
     return {
       timezone: deps.config().display?.timezone ?? null,
+      banner: bannerRow(data),
       headline: overviewPhrase(overview, data.fleet),
       tone: fleetTone(overview, data.fleet),
       recordings: counts,
@@ -91,6 +103,12 @@ export const getOverview = operation({
     };
   },
 });
+
+function bannerRow({ banner }: PageData) {
+  if (!banner) return null;
+  const { tone, summary, text, since, alert } = banner;
+  return { tone, summary, text, since: isoTime(since), fingerprint: alert ? fingerprint(alert.labels) : null };
+}
 
 function incidentRow(
   { incident, alerts, since, cause }: OverviewEntry,

@@ -6,7 +6,7 @@ import { occurring } from "../../alerting/overview.ts";
 import { severityRank } from "../../alerting/tone.ts";
 import { groupLabels, groupName, groupOfSubject } from "../../health/alert.ts";
 import { type RecordingStatus, recordingStatuses, worstFirst } from "../../health/recording.ts";
-import type { LocationOverview } from "../../health/shard-overview.ts";
+import { type LocationOverview, tallyOf } from "../../health/shard-overview.ts";
 import { type FleetSnapshot, type RecordingState, statusOf } from "../../health/shard-state.ts";
 import { noCounts, totalOf } from "../../health/status-counts.ts";
 import { sortKey } from "../../lib/sort-key.ts";
@@ -34,6 +34,7 @@ export const ApiPlace = z
     locationId: z.string().nullable().describe("Null for an alert that is not about one location."),
     location: z.string().nullable(),
     recordings: Counts.describe("Its recordings by status."),
+    lastKnown: Counts.describe("The unknown ones by their last known status; `unknown`: never read."),
     alerts: z
       .array(
         z
@@ -101,7 +102,14 @@ const key = (rank: number) => String(rank).padStart(4, "0");
 /** Alerts about no location, a row for each. */
 function aloneIn(alerts: readonly ActiveAlert[]): Part<ApiPlace> {
   const rows = alerts.map((one) => {
-    const row = { locationId: null, location: null, recordings: noCounts(), alerts: [placeAlert(one)], rows: [] };
+    const row = {
+      locationId: null,
+      location: null,
+      recordings: noCounts(),
+      lastKnown: noCounts(),
+      alerts: [placeAlert(one)],
+      rows: [],
+    };
     return [sortKey(key(alertRank(one)), [], one.alert.id), row] as const;
   });
   return { key: "0", isStored: false, rows: async () => rows };
@@ -182,12 +190,11 @@ function createPlaceRow(wider: readonly ActiveAlert[], handled: HandledAlerts, q
         return [sortKey(key(rankOf(state, here)), [name], state.id), state] as const;
       });
     if (rows.length + named.length === 0) return [];
-    const recordings = noCounts();
-    for (const state of states) recordings[statusOf(state, here)] += 1;
+    const { counts: recordings, were: lastKnown } = tallyOf(states, here);
     const name = inventory.location(id)?.name || id;
     const rank = Math.min(...alerts.map(alertRank), ...states.map((state) => rankOf(state, here)));
     const row = {
-      ...{ locationId: id, location: name, recordings },
+      ...{ locationId: id, location: name, recordings, lastKnown },
       alerts: named.map(placeAlert),
       rows: rows.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, state]) => recordingRow(state, here, handled)),
     };

@@ -14,7 +14,7 @@ const TITLE_LENGTH = 150;
 const RECOVERED = "recovered";
 const OFFLINE = "was offline";
 
-/** `✅ 240 recordings at 30 locations were offline, 02:30–03:41 GMT, all recovered`, and how it ended where that is not all. */
+/** `240 recordings at 30 locations were offline, 02:30–03:41 GMT, all recovered`, and how it ended where that is not all. */
 export function sumOf(notification: Notification) {
   const { conversation, resolved, now, timezone } = notification;
   const { ended, unknown } = conversation?.whole ?? { ended: [], unknown: 0 };

@@ -84,18 +84,29 @@ describe("every page", () => {
   test("says that its data is old, in the tab, in a banner and in the footer", async () => {
     const recordings = [recordingState("a", { readAt: NOW - 12 * MINUTE })];
     const shard = { sweptAt: NOW - 12 * MINUTE, locations: new Map() };
-    const fleet = fleetOf({ shards: [{ ...shard, recordings: new Map(recordings.map((one) => [one.id, one])) }] });
+    const attempt = { goodAt: NOW - 12 * MINUTE, attemptedAt: NOW - 12 * MINUTE };
+    const unswept = { kind: "unasked", attempts: [attempt], error: undefined } as const;
+    const counted = {
+      known: 1,
+      unread: 1,
+      late: 0,
+      isRare: false,
+      unstored: 0,
+      neverRead: 0,
+      oldestAt: attempt.goodAt,
+    };
+    const evidence = { ...counted, state: "unreachable", causes: [unswept] } as const;
+    const known = fleetOf({ shards: [{ ...shard, recordings: new Map(recordings.map((one) => [one.id, one])) }] });
+    const fleet = { ...known, evidence };
     for (const path of ["/", "/?show=locations", "/?show=silences", "/recordings/a"]) {
       const { title, html, shown } = await pageOf(path, { fleet: async () => fleet });
       expect(title, path).toMatch(/^! Old data · /);
-      expect(html, path).toContain('<html lang="en" class="old">');
-      expect(shown, path).toContain(
-        "No good reading since 11:48 UTC (12 m): the alerts shown are the last known ones.",
-      );
+      expect(html, path).toContain('<div id="banner" class="banner critical" role="alert">');
+      expect(shown, path).toContain("Recordings are not swept, since 11:48 UTC (12 m).");
       expect(shown.join(), path).toContain("Last good reading at 11:48:00 UTC; asked at");
     }
     const { html } = await pageOf("/", { alerts: active(unreachable) });
-    expect(html).toContain('<div id="trouble" class="trouble" role="alert">');
+    expect(html).toContain('<div id="banner" class="banner critical" role="alert">');
   });
 });
 
