@@ -55,7 +55,7 @@ export async function fillRedis(redisUrl: string, configText: string, recordings
   }
   await store.shards.noteAttempt("inventory", now);
   await store.coldStart.begin(now);
-  await store.coldStart.sum([], [], { complete: true, unsettled: 0 }, now);
+  await store.coldStart.sum([], [], { complete: true, unsettled: 0, recordings: 0, locations: 0, watched: [] }, now);
   redis.disconnect();
 }
 

@@ -1,27 +1,55 @@
 /** After a cold start each integration gets one summary of what fires, before anything else is sent to it. */
 
-import type { Labels } from "../health/alert.ts";
+import { type Labels, problems } from "../health/alert.ts";
 import type { AlertState, AlertStates } from "../health/alert-machine.ts";
 import type { Rule } from "../health/model.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
-import type { ShardState } from "../health/shard-state.ts";
+import { problemKindOf } from "../health/rule.ts";
+import type { Inventory, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
+import { humanDuration } from "../lib/duration.ts";
 import type { ColdStartFacts, GroupDecision, GroupView } from "./model.ts";
 import { byStart, nothingSuppressed, toNotifiedAlert } from "./needs-update.ts";
 
 /** The summary's group at every integration; ids of other groups are hexadecimal. */
 export const coldStartGroup = "started";
 
-/** The facts that are stored with the summary when it is made, as its group's labels. */
-export type ColdStartLabels = Pick<ColdStartFacts, "complete" | "unsettled">;
+/** The facts that are stored with the summary when it is made, in a label of its group. */
+export type StoredStart = Omit<ColdStartFacts, "suppressed">;
 
-export function coldStartLabels({ complete, unsettled }: ColdStartLabels): Labels {
-  return { complete: String(complete), unsettled: String(unsettled) };
+export function coldStartLabels(facts: StoredStart): Labels {
+  return { facts: JSON.stringify(facts) };
 }
 
-export function coldStartFactsOf({ complete, unsettled }: Labels): ColdStartLabels {
-  return { complete: complete === "true", unsettled: Number(unsettled ?? 0) };
+export function coldStartFactsOf({ facts = "{}" }: Labels): StoredStart {
+  return JSON.parse(facts);
 }
+
+/** What is watched: how many recordings, by which rules, and one of them by name. */
+export function watchedIn(
+  shards: readonly ShardState[],
+  rules: readonly Pick<Rule, "when" | "forMs">[],
+  inventory: Pick<Inventory, "recording" | "location">,
+): Pick<StoredStart, "recordings" | "locations" | "watched" | "example"> {
+  const locations = new Set<string>();
+  let recordings = 0;
+  let example: StoredStart["example"];
+  for (const shard of shards)
+    for (const { id, locationId } of shard.recordings.values()) {
+      recordings++;
+      locations.add(locationId);
+      const [known, at] = example ? [] : [inventory.recording(id), inventory.location(locationId)];
+      if (known?.name && at?.name) example = { recording: known.name, location: at.name, timezone: known.timezone };
+    }
+  const watched = rules.flatMap(({ when, forMs }) => {
+    const words = problems[problemKindOf(when)];
+    const name = "short" in words ? words.short : words.name.toLowerCase();
+    return OF_LENSWATCH.has(when.kind) ? [] : `${name}${forMs > 0 ? ` for ${humanDuration(forMs)}` : ""}`;
+  });
+  return { recordings, locations: locations.size, watched: [...new Set(watched)], example };
+}
+
+const OF_LENSWATCH: ReadonlySet<Rule["when"]["kind"]> = new Set(["service", "notifications", "directory"]);
 
 /**
  * The summary is always sent, once no mute time holds for the receiver, and its members leave it then; suppressed and resolved ones go to their own groups. With
@@ -29,7 +57,7 @@ export function coldStartFactsOf({ complete, unsettled }: Labels): ColdStartLabe
  */
 export function decideColdStart(
   view: Pick<GroupView, "alerts" | "notified" | "suppressions">,
-  facts: ColdStartLabels,
+  facts: StoredStart,
 ): GroupDecision {
   const suppressedState = nothingSuppressed;
   const muted = view.suppressions?.muted;

@@ -101,8 +101,15 @@ export interface FoundPost {
   readonly notificationId: string;
 }
 
-/** The facts that the summary of a cold start leaves open. */
+/** The facts in the summary of a cold start: the first message of an installation, to each receiver of people. */
 export interface ColdStartFacts {
+  /** Watched when it was made. */
+  readonly recordings: number;
+  readonly locations: number;
+  /** `offline for 2 m`: the problems that rules watch. */
+  readonly watched: readonly string[];
+  /** The names of one of the recordings, and its zone, for an example. */
+  readonly example?: { readonly recording: string; readonly location: string; readonly timezone: string } | undefined;
   /** True if everything had been read when it was made. */
   readonly complete: boolean;
   /** Recordings with a problem that had not lasted for their rule's `for`. */

@@ -84,18 +84,25 @@ async function play(context: DemoContext, startDaemon: StartDaemon, isOwnDay: bo
   const locations = FLEET.locations - (isOwnDay ? 1 : 0);
   const simulator = await startSimulator({ ...FLEET, locations, scenario: context.scenario });
   closer.add("simulated service", () => simulator.close());
-  io.stdout.write(welcome(context, { inbox, listen, simulator }));
+  const [shops, names] = [join(redis.dir, "shops.csv"), join(redis.dir, "names.csv")];
+  io.stdout.write(welcome(context, { inbox, listen, simulator, shops }));
   narrate(context, simulator);
   if (isOwnDay) addShop(simulator.world, Date.now());
-  const shops = join(redis.dir, "shops.csv");
   await writeFile(shops, shopsCsv(simulator.world.locations));
-  const env = { ...io.env, ...placeholders({ simulator, inbox, listen }), LENSWATCH_DEMO_DIRECTORY: shops };
+  await writeFile(names, namesCsv(simulator.world.locations));
+  const files = { LENSWATCH_DEMO_DIRECTORY: shops, LENSWATCH_DEMO_NAMES: names };
+  const env = { ...io.env, ...placeholders({ simulator, inbox, listen }), ...files };
   const loaded = await loadConfig(CONFIG, env);
   const config = { ...loaded, redis: { ...loaded.redis, url: redis.url } };
   if (isOwnDay) await storePast(context, simulator, config);
   const daemon = await startDaemon({ config, log });
   closer.add("daemon", () => daemon.stop(), 15_000);
-  await untilAborted(context);
+  await untilAborted(context, `http://${listen}`);
+}
+
+/** CSV as people write it: a telephone number begins with `+`. */
+function quoted(rows: readonly (readonly (string | undefined)[])[]): string {
+  return rows.map((row) => `${row.map((cell) => `"${cell?.replaceAll('"', '""')}"`).join(",")}\n`).join("");
 }
 
 /** A location where it is afternoon now, whose entrance counts nobody since noon. */
@@ -114,8 +121,18 @@ export function shopsCsv(locations: readonly { readonly name: string }[]): strin
     const phone = `+44 113 496 0${String(100 + i)}`;
     return [name, region, MANAGERS[i % MANAGERS.length], phone, "router in the stock room", `${region}@example.com`];
   });
-  const head = ["location", "region", "manager", "phone", "notes", "regional_email"];
-  return [head, ...rows].map((row) => `${row.map((cell) => `"${cell?.replaceAll('"', '""')}"`).join(",")}\n`).join("");
+  return quoted([["location", "region", "manager", "phone", "notes", "regional_email"], ...rows]);
+}
+
+/** The names of the camera servers, and of the one organisation. */
+function namesCsv(locations: Simulator["world"]["locations"]): string {
+  const servers = new Set(locations.flatMap(({ recordings }) => recordings.map(({ cameraServer }) => cameraServer)));
+  const organisations = new Set(locations.map(({ organisation }) => organisation));
+  const rows = [
+    ...[...servers].map((id, i) => [id, `edge-${i + 1}`]),
+    ...[...organisations].map((id) => [id, "Example Stores"]),
+  ];
+  return quoted([["id", "name"], ...rows]);
 }
 
 /** So that the daemon finds what it would have read in eight weeks. */
@@ -163,7 +180,7 @@ function placeholders(parts: { simulator: Simulator; inbox: Inbox; listen: strin
 
 function welcome(
   { io, paint, scenario }: DemoContext,
-  { inbox, listen, simulator }: { inbox: Inbox; listen: string; simulator: Simulator },
+  { inbox, listen, simulator, shops }: { inbox: Inbox; listen: string; simulator: Simulator; shops: string },
 ): string {
   const cameras = FLEET.locations * FLEET.recordingsPerLocation;
   const rows = [
@@ -176,7 +193,9 @@ function welcome(
     ["metrics", `http://${listen}/metrics`, "for Prometheus"],
     ["alerts", `http://${listen}/api/v2/alerts`, "Alertmanager's API"],
     ["fleet", `${commandIn(io)} status --url http://${listen}`, "the fleet as a table"],
-    ["handover", `${commandIn(io)} handover --since 1h --url http://${listen}`, "what one shift tells the next"],
+    ["storm", `http://${listen}/incidents`, "the day ends with four locations at once: one incident, one message"],
+    ["handover", `http://${listen}/handover`, "what one shift tells the next, after such a day"],
+    ["shops", shops, "the directory: regions, managers, phones; a change is read within seconds"],
     [
       "silence",
       `LENSWATCH_ADMIN_TOKEN=lenswatch-demo-token ${commandIn(io)} silence add "Leeds Briggate" --comment test --by you --url http://${listen}`,
@@ -214,11 +233,12 @@ function narrate({ io, paint }: DemoContext, { events, world }: Simulator): void
   });
 }
 
-async function untilAborted({ io, paint, scenario }: DemoContext): Promise<void> {
+async function untilAborted({ io, paint, scenario }: DemoContext, page: string): Promise<void> {
   const wait = (ms: number) => sleep(ms, undefined, { signal: io.signal }).catch(() => {});
   await wait(scenarioLength(scenario) + AFTERMATH_MS);
   if (!io.signal.aborted) {
-    io.stdout.write(`\n${paint("bold", "The scenario is over.")} lenswatch keeps watching until Ctrl-C.\n\n`);
+    const look = `What it leaves: ${paint("cyan", `${page}/incidents`)} and ${paint("cyan", `${page}/handover`)}`;
+    io.stdout.write(`\n${paint("bold", "The scenario is over.")} lenswatch keeps watching until Ctrl-C.\n${look}\n\n`);
   }
   while (!io.signal.aborted) await wait(3_600_000);
 }

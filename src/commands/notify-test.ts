@@ -1,7 +1,6 @@
 /** `notify-test RECEIVER`: sends a marked test message through each integration of a receiver. */
 import { randomUUID } from "node:crypto";
 import { Command } from "commander";
-import { fingerprint } from "../alerting/fingerprint.ts";
 import { integrationName } from "../alerting/integration-name.ts";
 import type { Notification } from "../alerting/model.ts";
 import { createSenders } from "../app/integrations.ts";
@@ -11,6 +10,7 @@ import type { Sender } from "../deliver/model.ts";
 import { withTimeout } from "../lib/abort.ts";
 import type { Instant } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";
+import { exampleAlert } from "../notify/example.ts";
 import {
   asJson,
   attempt,
@@ -83,31 +83,18 @@ export async function sendTestMessages(
 /** A made-up alert, marked as a test by its reason and its labels. */
 function testNotification(sender: Sender, now: Instant, { http, display }: Config): Notification {
   const labels = { alertname: "Test", severity: "info", receiver: sender.integration.receiver };
+  const annotations = {
+    summary: "This is a test message from lenswatch; nothing is wrong.",
+    description:
+      "It was asked for with `lenswatch notify-test` or `lenswatch init`. Alerts for this receiver arrive here.",
+  };
   return {
     reason: "test",
     receiver: sender.integration.receiver,
     integrationId: sender.integration.id,
     group: { id: "test", labels: {} },
     firing: [
-      {
-        id: `Test/service/test@${now}`,
-        key: "Test/service/test",
-        ruleId: "Test",
-        subject: { kind: "service", id: "test" },
-        labels,
-        annotations: {
-          summary: "This is a test message from lenswatch; nothing is wrong.",
-          description:
-            "It was asked for with `lenswatch notify-test` or `lenswatch init`. Alerts for this receiver arrive here.",
-        },
-        state: "firing",
-        startsAt: now,
-        firedAt: now,
-        updatedAt: now,
-        facts: { timezone: "UTC" },
-        fingerprint: fingerprint(labels),
-        isNew: true,
-      },
+      exampleAlert({ subject: { kind: "service", id: "test" }, labels, annotations, facts: { timezone: "UTC" } }, now),
     ],
     resolved: [],
     now,

@@ -1,10 +1,11 @@
 /** Gathers what fires after a cold start, then makes a summary for each integration. */
 
-import { coldStartReadiness, countUnsettled } from "../alerting/cold-start.ts";
+import { coldStartReadiness, countUnsettled, watchedIn } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Attempt } from "../health/attempt.ts";
 import type { Rule } from "../health/model.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
+import type { Inventory } from "../health/shard-state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
@@ -22,6 +23,7 @@ interface ColdStartDeps {
   /** The integrations that wait for it: all, including programs. */
   readonly waiting: readonly string[];
   readonly rules: readonly Rule[];
+  readonly inventory: Pick<Inventory, "recording" | "location">;
   readonly statusIntervalMs: number;
   /** Everything that fires, with what suppresses it. */
   suppressed(): Promise<readonly SuppressibleAlert[]>;
@@ -68,10 +70,12 @@ export function createColdStart(deps: ColdStartDeps) {
     if (!ready) return;
     // Inhibited alerts are left out: they may be the whole fleet.
     const firing = (await deps.suppressed()).filter(({ inhibitedBy }) => inhibitedBy.length === 0);
-    const facts = { complete: swept === "with_success", unsettled: countUnsettled(shards) };
+    const watched = watchedIn(shards, deps.rules, deps.inventory);
+    const facts = { complete: swept === "with_success", unsettled: countUnsettled(shards), ...watched };
     const ids = firing.map(({ alert }) => alert.id);
     if (!(await deps.start.sum(integrations, ids, facts, now))) return;
-    deps.log.info({ reason, firing: firing.length, ...facts }, "cold start finished, the summary is due");
+    const { complete, unsettled } = facts;
+    deps.log.info({ reason, firing: firing.length, complete, unsettled }, "cold start finished, the summary is due");
     await deps.wake(new Map(waiting.map((id) => [id, now])));
   }
 

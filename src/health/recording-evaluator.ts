@@ -1,10 +1,10 @@
 /** Evaluates rules for one recording. */
 
-import { isoMinute } from "../lib/format.ts";
+import { briefId, isoMinute } from "../lib/format.ts";
 import type { AlertFacts, GeneratedAnnotation, Labels } from "./alert.ts";
 import { EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import { countsEndReason } from "./counts.ts";
-import { describedBy, groupNameIn, namesFor } from "./directory.ts";
+import { describedBy, namesFor } from "./directory.ts";
 import type { Rule } from "./model.ts";
 import { kindOf, type RecordingContext, type Sample, watchesRecordings } from "./recording-conditions.ts";
 import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
@@ -42,7 +42,7 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
     describe(rule, startsAt) {
       const labels = alertLabels(rule, recordingLabels(id, locationId, inventory));
       const name = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
-      const seen = { name, cameraServer: groupNameIn(inventory, labels.camera_server ?? ""), startsAt, state };
+      const seen = { name, cameraServer: labels.camera_server_name ?? readable(labels.camera_server), startsAt, state };
       const [summary, description] = watchesRecordings(rule.when)
         ? kindOf(rule.when).describe(rule.when, seen, context)
         : [name, ""];
@@ -55,6 +55,11 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
       return { ...describedBy(inventory, [locationId]), labels, annotations };
     },
   };
+}
+
+/** An id that reads as a name; undefined for any other. */
+function readable(id = ""): string | undefined {
+  return briefId(id) === id ? id : undefined;
 }
 
 /** Labels of every alert of a recording, whatever its rule: names are ids until known, what is unknown is left out. */

@@ -14,6 +14,7 @@ import { count, counted } from "../lib/format.ts";
 import { capital, cut } from "../lib/text.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import { byLocation, dearestOf, impactWords, locationRow, rowOf } from "./entry.ts";
+import { exampleAlert } from "./example.ts";
 import { overviewLink } from "./link.ts";
 import { clean, locationName, shortName } from "./name.ts";
 import { notesOf } from "./notes.ts";
@@ -77,7 +78,7 @@ function leadOf({ reason, receiver, firing, start, escalatedAfterMs, causes = []
     ? [`Escalated to ${clean(receiver)}: not acknowledged for ${humanDuration(escalatedAfterMs)}.`]
     : [];
   const shared = causes.map((cause) => `${capital(clean(causePhrase(cause), 200))}.`);
-  return [...shared, ...coldStartLead(start), ...escalated, ...meanings];
+  return [...shared, ...coldStartLead(receiver, start), ...escalated, ...meanings];
 }
 
 /** Notes that several firing alerts of one location share. */
@@ -88,15 +89,18 @@ function sharedNotes({ firing }: Notification, limit: number): string[] {
   return [impactWords(firing).join(" · "), ...shared].filter((note) => note !== "");
 }
 
-/** Sentences on what a cold start means for earlier notifications. */
-function coldStartLead(start: ColdStartFacts | undefined): string[] {
+/** Sentences on what is notified, and what a cold start means for earlier notifications. */
+function coldStartLead(receiver: string, start: ColdStartFacts | undefined): string[] {
   if (!start) return [];
-  const { complete, unsettled, suppressed } = start;
+  const { complete, unsettled, suppressed, watched } = start;
   const others = suppressed > 0 ? "neither listed nor suppressed" : "not listed";
+  const problems =
+    watched.length === 0 ? [] : [`What ${clean(receiver)} is notified of, by its routes: ${watched.join(", ")}.`];
   return [
+    ...problems,
     complete
-      ? `Treat earlier alerts that are ${others} as resolved. Ongoing problems are sent again when their rule fires.`
-      : "Not everything has been read yet. Earlier alerts that are not listed may still be active: they are sent again when their rule fires. Treat the others as resolved.",
+      ? `The store was empty: treat earlier alerts that are ${others} as resolved. Ongoing problems are sent again when their rule fires.`
+      : "The store was empty, and not everything has been read yet. Earlier alerts that are not listed may still be active: they are sent again when their rule fires. Treat the others as resolved.",
     ...(unsettled > 0
       ? [`Alerts of ${counted(unsettled, "recording")} are pending: they are sent if their rule fires.`]
       : []),
@@ -112,8 +116,9 @@ function sectionsOf(notification: Notification, limit: number): Section[] {
   const ended = back ? "Recovered" : "Resolved";
   const parts: [heading: string | undefined, alerts: readonly NotifiedAlert[]][] =
     reason === "test"
-      ? [firing, resolved].map((alerts) => ["Example, not real", alerts])
+      ? [firing, resolved].map((alerts) => [EXAMPLE, alerts])
       : [
+          [EXAMPLE, firing.length > 0 ? [] : exampleOf(notification)],
           [isHeaded ? "New" : undefined, added],
           [isHeaded ? "Still firing" : undefined, known],
           [firing.length > 0 ? ended : undefined, resolved],
@@ -123,24 +128,37 @@ function sectionsOf(notification: Notification, limit: number): Section[] {
   );
 }
 
+const EXAMPLE = "Example, not real";
+const EXAMPLE_MS = 120_000;
+
+/** What an alert will look like, in the first message. */
+function exampleOf({ start, now }: Notification): NotifiedAlert[] {
+  if (!start?.example) return [];
+  const { timezone, ...labels } = start.example;
+  const subject = { kind: "recording", id: "example" } as const;
+  const own = { subject, labels, annotations: {}, facts: { timezone, problem: "offline" } } as const;
+  return [exampleAlert(own, now - EXAMPLE_MS)];
+}
+
 function sectionOf(
   heading: string | undefined,
   alerts: readonly NotifiedAlert[],
   notification: Notification,
   limit: number,
 ): Section {
-  const { reason, now, externalUrl: base, timezone, firing, resolved } = notification;
-  const context = { now, times: timesSeenAt(now, timezone), externalUrl: reason === "test" ? undefined : base };
+  const { now, externalUrl: base, timezone, firing, resolved } = notification;
+  const isExample = heading === EXAMPLE;
+  const context = { now, times: timesSeenAt(now, timezone), externalUrl: isExample ? undefined : base };
   if (isSpread(alerts) && alerts.length > BY_LOCATION_ABOVE) {
     const locations = byLocation(namedOnce(alerts));
     const rows = locations.slice(0, Math.min(limit, MOST_NAMED)).map((here) => locationRow(here, context));
     return { heading: headingOf(heading, locations.length), rows, total: locations.length, unit: "location" };
   }
-  const isAlone = firing.length + resolved.length === 1 && reason !== "test";
+  const isAlone = firing.length + resolved.length === 1 && !isExample;
   const title = isAlone ? titleOf(notification) : "";
   const dearest = dearestOf(alerts);
   // The title says of what is at one place where it is, unless something else in the message is elsewhere.
-  const withLocation = isSpread([...firing, ...resolved]);
+  const withLocation = isExample || isSpread([...firing, ...resolved]);
   const rows = alerts.slice(0, limit).map((alert) => {
     const isTitled = isAlone && title.includes(shortName(alert));
     return rowOf(alert, { ...context, withLocation, isTitled, isDearest: dearest.has(alert) });

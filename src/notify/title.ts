@@ -21,10 +21,16 @@ export function titleOf(notification: Notification): string {
   const { reason, receiver, firing, resolved, start } = notification;
   if (reason === "test") return `Test message from lenswatch · ${clean(receiver, NAME_IN_TITLE)}`;
   if (reason === "started")
-    return `lenswatch started with an empty store: ${firing.length > 0 ? firingPhrase(firing) : quietPhrase(start)}`;
+    return `${watchedPhrase(start)}; ${firing.length > 0 ? firingPhrase(firing) : quietPhrase(start)}`;
   if (reason === "question") return questionTitle(notification, firingPhrase(firing, true));
   if (firing.length > 0) return firingTitle(notification);
   return resolved.length > 0 ? endedTitle(notification) : "No active alerts";
+}
+
+/** `lenswatch watches 480 recordings at 60 locations`. */
+function watchedPhrase({ recordings = 0, locations = 0 }: Partial<ColdStartFacts> = {}): string {
+  const all = recordings === 0 ? "no recording yet" : counted(recordings, "recording");
+  return `lenswatch watches ${all}${locations > 0 ? ` at ${counted(locations, "location")}` : ""}`;
 }
 
 /** `no active alerts` only where everything has been read and nothing is pending or suppressed. */

@@ -1,6 +1,6 @@
 /** The state of a cold start, and the summary that is sent after one. */
 import type { Redis } from "ioredis";
-import { type ColdStartLabels, coldStartGroup, coldStartLabels } from "../alerting/cold-start.ts";
+import { coldStartGroup, coldStartLabels, type StoredStart } from "../alerting/cold-start.ts";
 import { lookedAt, settingsOf } from "../alerting/group.ts";
 import type { Instant } from "../lib/clock.ts";
 import { destinationsIn, destined, GroupWork, partsOf } from "./group-work.ts";
@@ -69,7 +69,7 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
      * Makes the summary of these alerts due now: each integration gets its own, of those routed to it. False where it
      * was made already.
      */
-    async sum(integrations: readonly string[], alerts: readonly string[], facts: ColdStartLabels, now: Instant) {
+    async sum(integrations: readonly string[], alerts: readonly string[], facts: StoredStart, now: Instant) {
       const labels = coldStartLabels(facts);
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);

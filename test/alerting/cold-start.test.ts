@@ -1,14 +1,18 @@
 import { describe, expect, test } from "vitest";
 import {
   type ColdStartView,
+  coldStartFactsOf,
+  coldStartLabels,
   coldStartReadiness,
   countUnsettled,
   decideColdStart,
+  watchedIn,
 } from "../../src/alerting/cold-start.ts";
 import type { AlertState } from "../../src/health/alert-machine.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
+import { rule } from "../health/shard-history.ts";
 import { firing, over, T0 } from "../store/fixtures.ts";
-import { anAlertState, aRecordingState } from "../support/fixtures.ts";
+import { anAlertState, aRecording, aRecordingState, aStart } from "../support/fixtures.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -90,13 +94,11 @@ test("counts the recordings whose trouble nobody speaks of yet", () => {
   expect(countUnsettled([shardWith("Quick", alertState({ facts: { timezone: "UTC", paused: true } }))])).toBe(0);
 });
 
-const facts = { complete: true, unsettled: 0 };
-
 test("the summary has all that fires, longest first, and lets go of what ended meanwhile", () => {
   const [first, second] = [firing("a", T0), firing("b", T0 + 1)];
   const ended = over(firing("c"), T0 + 5);
   const notified = new Map([[first.id, { alert: first, notifiedAt: T0, groupId: "g" }]]);
-  expect(decideColdStart({ alerts: [second, ended, first], notified }, facts)).toMatchObject({
+  expect(decideColdStart({ alerts: [second, ended, first], notified }, aStart)).toMatchObject({
     notify: "started",
     firing: [
       { id: first.id, isNew: false },
@@ -120,7 +122,7 @@ test("with an alert that was not read lately, the state is not known, and no ale
   const suppressions = suppressing(stale.id, "stale");
   const decision = decideColdStart(
     { alerts: [stale], notified: new Map(), suppressions },
-    { ...facts, complete: true },
+    { ...aStart, complete: true },
   );
   expect(decision).toMatchObject({ firing: [], settled: [stale.id], start: { complete: false, suppressed: 0 } });
 });
@@ -128,11 +130,35 @@ test("with an alert that was not read lately, the state is not known, and no ale
 test("what is suppressed is counted and left to its own group", () => {
   const [free, suppressed] = [firing("a"), firing("b")];
   const suppressions = suppressing(suppressed.id, "silenced");
-  const decision = decideColdStart({ alerts: [free, suppressed], notified: new Map(), suppressions }, facts);
-  const start = { ...facts, suppressed: 1 };
+  const decision = decideColdStart({ alerts: [free, suppressed], notified: new Map(), suppressions }, aStart);
+  const start = { ...aStart, suppressed: 1 };
   expect(decision).toMatchObject({ firing: [{ id: free.id }], settled: [free.id, suppressed.id], start });
 });
 
 test("the summary is said where nothing is wrong, too", () => {
-  expect(decideColdStart({ alerts: [], notified: new Map() }, facts)).toMatchObject({ notify: "started", firing: [] });
+  expect(decideColdStart({ alerts: [], notified: new Map() }, aStart)).toMatchObject({ notify: "started", firing: [] });
+});
+
+test("says how much is watched, by which rules, and names one recording that has a name", () => {
+  const shard = (...ids: string[]): ShardState => ({
+    sweptAt: T0,
+    recordings: new Map(ids.map((id) => [id, aRecordingState(id, { locationId: id.slice(0, 1) })])),
+    locations: new Map(),
+  });
+  const inventory = {
+    recording: (id: string) => (id === "a1" ? undefined : aRecording(id, { name: `Till ${id}` })),
+    location: (id: string) => ({ id, name: `Shop ${id}`, timezone: undefined }),
+  };
+  const rules = [
+    rule("A", { kind: "status", status: "offline" }, { forMs: 2 * MINUTE }),
+    rule("B", { kind: "status", status: "offline" }, { forMs: 2 * MINUTE }),
+    rule("C", { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 }, { forMs: 0 }),
+    rule("D", { kind: "service", state: "unreachable" }),
+  ];
+  const facts = watchedIn([shard("a1", "a2"), shard("b1")], rules, inventory);
+  expect(facts).toEqual({
+    ...{ recordings: 3, locations: 2, watched: ["offline for 2 m", "location offline"] },
+    example: { recording: "Till a2", location: "Shop a", timezone: "Europe/London" },
+  });
+  expect(coldStartFactsOf(coldStartLabels({ ...aStart, ...facts }))).toEqual({ ...aStart, ...facts });
 });

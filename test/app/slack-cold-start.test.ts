@@ -8,6 +8,7 @@ import { createWorkspace } from "../../src/demo/slack/workspace.ts";
 import { renderRoot } from "../../src/notify/slack/conversation.ts";
 import { Lab } from "../deliver/lab.ts";
 import { integration, useTestStore } from "../store/fixtures.ts";
+import { aStart } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const SLACK = "ops/slack/0";
@@ -60,7 +61,7 @@ describeWithRedis("a button of a message that delivery sent", () => {
     await store.coldStart.sum(
       [SLACK],
       alerts.map(({ id }) => id),
-      { complete: true, unsettled: 0 },
+      aStart,
       lab.now,
     );
     await lab.until(1);
@@ -93,7 +94,7 @@ describeWithRedis("a button of a message that delivery sent", () => {
     next.now = lab.now + 60_000;
     await store.coldStart.begin(next.now);
     const again = await next.fires("a", "1");
-    await store.coldStart.sum([SLACK], [again.id], { complete: true, unsettled: 0 }, next.now);
+    await store.coldStart.sum([SLACK], [again.id], aStart, next.now);
     await next.until(5);
     lab.now = next.now;
     await press(summary, "acknowledge");

@@ -85,7 +85,7 @@ describeWithRedis("the demo", () => {
       "--scenario",
       day,
     );
-    await heard(/Slack .*lenswatch started with an empty store: no active alerts/);
+    await heard(/Slack .*lenswatch watches 24 recordings at 6 locations; no active alerts/);
     const [, inbox = ""] = await heard(/inbox +(http:\S+)/);
     const [, page = ""] = await heard(/page +(http:\S+)\//);
     const [, control = ""] = await heard(/faults +(http:\S+)\/faults/);

@@ -62,6 +62,7 @@ function coldStartAt(stored: {
     integrations: ["ops"],
     waiting: ["ops", "program"],
     rules: [],
+    inventory: { recording: () => undefined, location: () => undefined },
     statusIntervalMs: 30 * SECOND,
     suppressed: async () => [suppressed("site"), suppressed("camera", "site")],
     wake: async (due) => void woken.push(...due.keys()),

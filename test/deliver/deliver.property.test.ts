@@ -19,6 +19,7 @@ import {
   to,
   useTestStore,
 } from "../store/fixtures.ts";
+import { aStart } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { down, Lab, refusal, runsOf } from "./lab.ts";
 
@@ -183,7 +184,7 @@ class World {
 
   async sum(): Promise<void> {
     const ids = [...this.lab.current.values()].map((alert) => alert.id);
-    await this.lab.store.coldStart.sum([slack.id, mail.id], ids, { complete: true, unsettled: 0 }, this.lab.now);
+    await this.lab.store.coldStart.sum([slack.id, mail.id], ids, aStart, this.lab.now);
   }
 
   /** Delivers until only reminders are left. */

@@ -8,6 +8,7 @@ import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Claim, Claimed } from "../../src/store/groups.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fixtures.ts";
+import { aStart } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { down, inTurn, type Lab, lost, refusal, useLab } from "./lab.ts";
 
@@ -565,7 +566,7 @@ describe("a notification", () => {
   });
 
   test("of a start is a thread of its own, and another message after each start", () => {
-    const start = { complete: true, unsettled: 0, suppressed: 0 };
+    const start = { ...aStart, suppressed: 0 };
     const summary = (nextAt: number) =>
       toNotification(
         slack,

@@ -4,6 +4,7 @@ import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { configOf, receivers, service } from "../config/text.ts";
 import { HOUR, integration, MINUTE, SECOND, T0, to } from "../store/fixtures.ts";
+import { aStart } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { by, down, type Lab, useLab } from "./lab.ts";
 
@@ -213,7 +214,7 @@ describeWithRedis("a cold start inside a mute time", () => {
     await lab.store.coldStart.sum(
       [ops.id],
       all.map(({ id }) => id),
-      { complete: true, unsettled: 0 },
+      aStart,
       lab.now,
     );
     await lab.until(3 * 60);

@@ -2,10 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { plainText } from "../../src/alerting/document.ts";
 import { causePhrase } from "../../src/alerting/incident-cause.ts";
-import type { Notification, NotifiedAlert, StandsFor } from "../../src/alerting/model.ts";
+import type { ColdStartFacts, Notification, NotifiedAlert, StandsFor } from "../../src/alerting/model.ts";
 import { phraseOf } from "../../src/alerting/words.ts";
 import type { AlertFacts, EndReason } from "../../src/health/alert.ts";
 import { messageOf } from "../../src/notify/message.ts";
+import { aStart } from "../support/fixtures.ts";
 import { alertOf, endedOf, HOUR, MINUTE, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 
 type Changes = Partial<NotifiedAlert>;
@@ -83,8 +84,8 @@ const cameras = (shops: number, perShop: (shop: number) => number, of = alertOf)
   Array.from({ length: shops }, (_, shop) =>
     Array.from({ length: perShop(shop) }, (_, i) => of(`Camera ${shop}-${i}`, named("RecordingOffline", at(shop)))),
   ).flat();
-const start = { complete: true, unsettled: 0, suppressed: 0 };
-const started = (of: Partial<typeof start>, firing: NotifiedAlert[] = []) =>
+const start = { ...aStart, suppressed: 0 };
+const started = (of: Partial<ColdStartFacts>, firing: NotifiedAlert[] = []) =>
   ({ reason: "started", start: { ...start, ...of }, firing }) as const;
 const covering = (standsFor: StandsFor) => ({ firing: [{ ...location(4, 4), standsFor }] });
 const tills = [alertOf("Till 3"), alertOf("Till 4")];
@@ -223,6 +224,11 @@ const SCENES: Readonly<Record<string, Partial<Notification>>> = {
     firing: [server(38), server(4, {}, "edge-8"), ...cameras(26, () => 1)],
   },
   "a start, nothing fires": started({}),
+  "a first start": started({
+    watched: ["offline for 2 m", "location offline for 1 m"],
+    example: { recording: "Leeds Briggate Entrance", location: "Leeds Briggate", timezone: "Europe/London" },
+  }),
+  "a start, nothing is read": started({ complete: false, recordings: 0, locations: 0 }),
   "a start, not all is read": started({ complete: false, unsettled: 3 }),
   "a start, some is pending": started({ unsettled: 3 }),
   "a start, all is suppressed": started({ suppressed: 1 }),

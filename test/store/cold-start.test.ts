@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import type { Destination } from "../../src/alerting/route.ts";
 import type { Claim } from "../../src/store/groups.ts";
+import { aStart } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
@@ -25,7 +26,7 @@ describeWithRedis("a cold start", () => {
   beforeEach(() => testStore().redis.del(testStore().store.keys.started));
   const begin = (now = T0) => testStore().store.coldStart.begin(now);
   const sum = (now: number, ...ids: string[]) =>
-    testStore().store.coldStart.sum([slack.id], ids, { complete: true, unsettled: 2 }, now);
+    testStore().store.coldStart.sum([slack.id], ids, { ...aStart, unsettled: 2 }, now);
   const claim = (now: number) => groups.claim(slack, "t", now, LEASE);
   const whatOf = (found: Claim) =>
     found.kind === "group" ? [found.group, found.alerts.map(({ id }) => id)] : found.kind;
@@ -54,7 +55,7 @@ describeWithRedis("a cold start", () => {
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
     await sum(T0 + MINUTE, camera.id);
     const found = await claim(T0 + MINUTE);
-    expect(found).toMatchObject({ group: "started", labels: { complete: "true", unsettled: "2" } });
+    expect(found).toMatchObject({ group: "started", labels: { facts: expect.stringContaining('"unsettled":2') } });
     expect(whatOf(found)).toEqual(["started", [camera.id]]);
     await settle("started", T0 + MINUTE, [camera.id]);
     const next = await claim(T0 + MINUTE);
@@ -117,9 +118,8 @@ describeWithRedis("a cold start", () => {
     await begin();
     await commit(T0, fires(camera, to(slack.id)));
     const all = [slack.id, other.id];
-    const facts = { complete: true, unsettled: 0 };
     const made = await Promise.all(
-      [testStore().store, testStore().replica()].map(({ coldStart }) => coldStart.sum(all, [camera.id], facts, T0)),
+      [testStore().store, testStore().replica()].map(({ coldStart }) => coldStart.sum(all, [camera.id], aStart, T0)),
     );
     expect(made.sort()).toEqual([false, true]);
     expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);

@@ -130,6 +130,9 @@ export function anUptimeBucket(
   };
 }
 
+/** What is stored with the summary of a cold start. */
+export const aStart = { complete: true, unsettled: 0, recordings: 480, locations: 60, watched: [] } as const;
+
 /** A silence of everything, from time 0 on. */
 export function aSilence(changes: Partial<Silence> = {}): Silence {
   return {

@@ -44,7 +44,7 @@ export interface SlackSink extends Inbox<SlackMessage> {
 }
 
 /** In the title of a cold start's summary. */
-export const START_TITLE = "lenswatch started with an empty store";
+export const START_TITLE = "lenswatch watches ";
 
 const OK: SlackAnswer = { status: 200, body: "ok" };
 
