@@ -14,7 +14,7 @@ export const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
   counts: ["health", "lib"],
   poll: ["health", "alerting", "counts", "store", "cluster", "lib", ...typesOf("config", "service", "metrics")],
   deliver: ["health", "alerting", "store", "cluster", "lib", ...typesOf("counts", "config", "notify", "metrics")],
-  report: ["lib", ...typesOf("alerting")],
+  report: ["lib", ...typesOf("alerting", "counts")],
   digest: [
     "health",
     "alerting",

@@ -1,8 +1,8 @@
 /** `report`: the lost time of a period by cause, of a running daemon. */
 import { Command, Option } from "commander";
-import { lossDuration, unplannedSeconds, WORST } from "../http/page/report-page.ts";
+import { incidentCells, lossDuration, unplannedSeconds } from "../http/page/report-page.ts";
 import { isoTime } from "../http/query.ts";
-import { type ReportGroupRow, ReportPage } from "../http/v1/report-answer.ts";
+import { type ReportGroupRow, type ReportIncident, ReportPage, WORST } from "../http/v1/report-answer.ts";
 import { ReportLink } from "../http/v1/report-link.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../lib/csv.ts";
@@ -70,7 +70,7 @@ async function readReport(daemon: Daemon, parameters: Readonly<Record<string, st
 
 const WRITTEN: Readonly<Record<ReportOptions["output"], (report: ReportPage, io: CommandIo) => string>> = {
   table: (report, io) => {
-    const { period, summary, figures, total, before, items } = report;
+    const { period, summary, figures, notes, incidents, total, before, items } = report;
     const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
     const target = tableTarget(io);
     const rows = renderTable(COLUMNS, [...items.slice(0, WORST), all], target);
@@ -79,13 +79,24 @@ const WRITTEN: Readonly<Record<ReportOptions["output"], (report: ReportPage, io:
     const shown = figures.map(({ name, value, was }) => {
       return `${`${name}:`.padEnd(14)}${value || "not known"}${was && `, was ${was}`}`;
     });
+    const worst = incidents.map((one) => ({ ...one, ...incidentCells(one, report) }));
+    const named = worst.length > 0 ? `${renderTable(INCIDENT_COLUMNS, worst, target)}\n` : "";
     const lead = [`${period.label}: ${summary}.`, "", ...shown, "", ""].join("\n");
-    const note = `Times are added up over recordings. "Was" is ${before.label}; days in ${period.timezone}.\n`;
-    return `${fitLines(lead, target)}${rows}${more}\n${fitLines(note, target)}`;
+    const note =
+      `Times are added up over recordings. "Was" is ${before.label}; days in ${period.timezone}. ${notes.join(" ")}`.trimEnd();
+    return `${fitLines(lead, target)}${named}${rows}${more}\n${fitLines(`${note}\n`, target)}`;
   },
   csv: ({ items }) => [...csvTable(CSV_COLUMNS, items)].join(""),
   json: ({ nextCursor: _, ...report }) => asJson(report),
 };
+
+const INCIDENT_COLUMNS: readonly TableColumn<ReportIncident & ReturnType<typeof incidentCells>>[] = [
+  { head: "INCIDENT", cell: ({ title }) => title, wraps: true },
+  { head: "ID", cell: ({ id }) => id },
+  { head: "BEGAN", cell: ({ began }) => began },
+  { head: "LASTED", cell: ({ lasted }) => lasted, align: "right" },
+  { head: "VISITS UNCOUNTED", cell: ({ visits }) => visits, align: "right" },
+];
 
 const COLUMNS: readonly TableColumn<ReportGroupRow>[] = [
   { head: "NAME", cell: ({ name, id }) => nameOf(name, id), wraps: true },

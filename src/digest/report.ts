@@ -17,6 +17,7 @@ import {
 } from "../report/report.ts";
 import { addLoss, noLoss } from "../report/tally.ts";
 import { createScheduleTimes } from "./compute/calendar.ts";
+import { createIncidents } from "./compute/incidents.ts";
 import { AROUND_MS, createFacts, createLossIn, isChosen } from "./compute/recording.ts";
 import type { DigestPeriod, DigestRecording } from "./digest.ts";
 import { addFleet, type FiguresSource, readScope, readStates } from "./figures.ts";
@@ -67,16 +68,22 @@ async function computeReport(
   const lossIn = createLossIn(scope);
   const rows = createLossRows<ReportRow>();
   const totalBefore = noLoss();
+  const incidents = createIncidents(scope);
   const wants = (subject: DigestRecording) => isChosen(matchers, subject);
   const add = (subject: DigestRecording, figures: Parameters<typeof factsOf>[1]) => {
+    incidents.add(subject);
     const lost = lossIn(factsOf(subject, figures));
     rows.add({ ...reportGroupOf(subject, by, fleet.inventory), loss: lost.loss });
     addLoss(totalBefore, lost.before);
   };
   await addFleet(source, fleet, { wants, add }, before.from - AROUND_MS, period.to + AROUND_MS);
   const groups = [...reportGroups, ...(fleet.inventory.shopLabels?.() ?? [])];
-  const made = { now: fleet.now, period, before: { period: before, total: totalBefore } };
-  return { ...made, total: rows.total(), rows: rows.sorted(), groups };
+  const made = {
+    now: fleet.now,
+    period,
+    before: { period: before, total: totalBefore, incidents: incidents.inside(before).length },
+  };
+  return { ...made, total: rows.total(), incidents: incidents.inside(period), rows: rows.sorted(), groups };
 }
 
 /** The period that is asked for and the one before: of a span that is a whole day, week or month, the day, week or month before. */

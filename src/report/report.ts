@@ -1,5 +1,6 @@
 /** A report: the lost time of groups of recordings in a period. */
 import type { Matcher } from "../alerting/matcher.ts";
+import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { compareText } from "../lib/text.ts";
@@ -25,14 +26,27 @@ export interface ReportRow {
   readonly loss: LossTally;
 }
 
+/** An incident of the period. */
+export interface ReportIncident {
+  readonly id: string;
+  readonly title: string;
+  readonly startsAt: Instant;
+  /** Undefined while it is open. */
+  readonly endsAt: Instant | undefined;
+  /** Visits of the period that were not counted. */
+  readonly visits: VisitsLost | undefined;
+}
+
 type ReportPeriod = Interval & { readonly label: string };
 
 export interface Report {
   readonly now: Instant;
   readonly period: ReportPeriod;
   readonly total: LossTally;
-  /** The period before, of the same recordings. */
-  readonly before: { readonly period: ReportPeriod; readonly total: LossTally };
+  /** Of the same recordings, worst first. */
+  readonly incidents: readonly ReportIncident[];
+  /** The period before, of the same recordings, and the number of its incidents. */
+  readonly before: { readonly period: ReportPeriod; readonly total: LossTally; readonly incidents: number };
   /** Everything that a report of this fleet can be by. */
   readonly groups: readonly string[];
   /** Most lost time first, maintenance not counted. */

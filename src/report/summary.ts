@@ -1,6 +1,8 @@
 /** A report in one sentence and three figures, for a reader who sees nothing else of it. */
 import { humanDuration } from "../lib/duration.ts";
-import { nameOf, percent } from "../lib/format.ts";
+import { count, nameOf, percent } from "../lib/format.ts";
+import { capital } from "../lib/text.ts";
+import { causeWords, type LossCause, lossCauses } from "./attribute.ts";
 import type { Report } from "./report.ts";
 import { type LossTally, unplannedAvailability, unplannedMs } from "./tally.ts";
 
@@ -44,16 +46,35 @@ export interface ReportFigure {
   readonly was: string;
 }
 
-export function reportFigures({ total, before }: Pick<Report, "total" | "before">): ReportFigure[] {
-  const figures: readonly (readonly [string, (loss: LossTally) => string])[] = [
-    ["Recorded", (loss) => percent(unplannedAvailability(loss))],
-    ["Lost", length],
-    ["Planned work", ({ maintenance }) => (maintenance === 0 ? "none" : humanDuration(maintenance))],
-  ];
+export function reportFigures({
+  total,
+  before,
+  incidents,
+}: Pick<Report, "total" | "before" | "incidents">): ReportFigure[] {
+  const figuresOf = (loss: LossTally, own: number) =>
+    [
+      ["Recorded", percent(unplannedAvailability(loss))],
+      ["Lost", length(loss)],
+      ["Incidents", own === 0 ? "none" : count(own)],
+    ] as const;
   const isCompared = isComparable(total) && isComparable(before.total);
-  return figures.map(([name, of]) => ({
+  const was = figuresOf(before.total, before.incidents);
+  return figuresOf(total, incidents.length).map(([name, value], i) => ({
     name,
-    value: total.knownMs > 0 ? of(total) : "",
-    was: isCompared ? of(before.total) : "",
+    value: total.knownMs > 0 ? value : "",
+    was: isCompared ? (was[i]?.[1] ?? "") : "",
   }));
+}
+
+const CAUSE_NOTES: Readonly<Partial<Record<LossCause, string>>> = {
+  not_watched: "lost while lenswatch did not run, or was not installed yet; whose fault it was is not known",
+  unknown: "missing in the service's own figures, though no outage was seen",
+};
+
+/** A sentence for each cause that occurs and whose name does not explain it. */
+export function causeNotes(total: LossTally): string[] {
+  return lossCauses.flatMap((cause) => {
+    const note = total[cause] > 0 ? CAUSE_NOTES[cause] : undefined;
+    return note === undefined ? [] : [`${capital(causeWords[cause])}: ${note}.`];
+  });
 }

@@ -29,7 +29,21 @@ const report: Report = {
   before: {
     period: { from: from - DAY, to: from, label: "Tue 17 Nov 2026" },
     total: loss({ location: HOUR, knownMs: 44 * HOUR }),
+    incidents: 3,
   },
+  incidents: [
+    {
+      ...{ id: "I-4F2K7", title: "8 cameras at Leeds Briggate offline", startsAt: from + 14 * HOUR },
+      ...{ endsAt: from + 17 * HOUR, visits: { estimate: 312, low: 264, high: 369 } },
+    },
+    {
+      id: "I-4F2K8",
+      title: "Till · <i>Bath: offline",
+      startsAt: from + 20 * HOUR,
+      endsAt: undefined,
+      visits: undefined,
+    },
+  ],
   groups: ["location", "organisation", "camera_server", "recording", "region"],
   rows: [
     { id: "leeds", name: "Leeds <b>Briggate</b>\u001b[2J", loss: leeds },
@@ -155,6 +169,9 @@ describe("the page of lost time", () => {
     const { get, requests } = await served();
     const page = await (await get("/report?period=1w&by=camera_server&timezone=UTC")).text();
     expect(page).toContain("Leeds &lt;b&gt;Briggate&lt;/b&gt;");
+    expect(page).toContain("<bdi>Till · &lt;i&gt;Bath: offline</bdi> <small>I-4F2K8</small>");
+    expect(page).toMatch(/Wed 18 Nov 14:00.*3 h<.*about 310 \(260–370\)<.*Wed 18 Nov 20:00.*12 h, open<.*–</);
+    expect(page).toContain("Unknown: missing in the service&#39;s own figures, though no outage was seen.");
     expect(requests).toEqual([{ period: "1w", timezone: "UTC", by: "camera_server", matchers: [] }]);
     expect(await (await get("/incidents")).text()).toContain('href="./report"');
     const some = await (await get(`/report?matchers=${encodeURIComponent('location="<i>"')}`)).text();

@@ -27,7 +27,8 @@ const recordings = Array.from({ length: 12 }, (_, i) =>
 const PROBLEMS = { recording: "offline", location: "location_offline", group: "camera_server_offline" } as const;
 
 function episode(kind: keyof typeof PROBLEMS, id: string, startsAt: number, endsAt: number): StoredEpisode {
-  return anEpisode(startsAt, endsAt, { problem: PROBLEMS[kind], subject: { kind, id } });
+  const locationId = recordings.find((one) => one.id === id)?.locationId;
+  return anEpisode(startsAt, endsAt, { problem: PROBLEMS[kind], subject: { kind, id }, locationId });
 }
 
 function reportsOf(
@@ -165,6 +166,22 @@ describe("a report", () => {
       period: { from: from - HOUR, to: from + HOUR, label: "2026-11-17 23:00 to 2026-11-18 01:00" },
       total: { recording: HOUR },
     });
+  });
+
+  test("has the incidents of the recordings that are asked for, worst first, and how many there were before", async () => {
+    const { report } = reportsOf([
+      episode("recording", "r1", from - DAY, from - DAY + HOUR),
+      episode("recording", "r2", from - DAY, from - DAY + HOUR),
+      episode("recording", "r1", from, from + HOUR),
+      episode("recording", "r4", from + 9 * HOUR, from + 11 * HOUR),
+      episode("group", "camera_server/edge-2", from + 5 * HOUR, from + 6 * HOUR),
+    ]);
+    const { incidents, before } = await report(request({ matchers: parseMatchers("sales_region=North") }));
+    expect([incidents.map(({ title }) => title), before.incidents]).toEqual([
+      ["Camera 4 · Location l1: offline", "Camera 1 · Location l1: offline", "Camera server edge-2: offline"],
+      1,
+    ]);
+    expect((await report(request())).before.incidents).toBe(2);
   });
 
   test("is about the recordings that are asked for", async () => {

@@ -129,8 +129,11 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
 export function aReport(name: string): Report {
   const loss = { ...noLoss(), recordings: 2, expectedMs: 20 * 3_600_000, knownMs: 18 * 3_600_000, recording: 90_000 };
   const period = { from: NOW - 86_400_000, to: NOW, label: "Fri 30 Jan 2026" };
-  const before = { period: { ...period, label: "Thu 29 Jan 2026" }, total: { ...loss, knownMs: loss.expectedMs } };
-  return { now: NOW, period, before, total: loss, rows: [{ id: "leeds", name, loss }], groups: ["location", "region"] };
+  const total = { ...loss, knownMs: loss.expectedMs };
+  const before = { period: { ...period, label: "Thu 29 Jan 2026" }, total, incidents: 0 };
+  const incident = { id: "I-4F2K7", title: `${name}: offline`, startsAt: NOW - 9_000, endsAt: NOW, visits: undefined };
+  const rows = [{ id: "leeds", name, loss }];
+  return { now: NOW, period, before, total: loss, incidents: [incident], rows, groups: ["location", "region"] };
 }
 
 export async function serve(differing: Differing = {}): Promise<Served> {

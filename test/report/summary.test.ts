@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type LossCause, lossCauses } from "../../src/report/attribute.ts";
 import type { Report } from "../../src/report/report.ts";
-import { reportFigures, reportSummary } from "../../src/report/summary.ts";
+import { causeNotes, reportFigures, reportSummary } from "../../src/report/summary.ts";
 import { noLoss } from "../../src/report/tally.ts";
 
 const HOUR = 3_600_000;
@@ -13,7 +13,16 @@ const lossOf = (causes: Partial<Record<LossCause, number>>, known = 1_000 * HOUR
 
 function reportOf(total: ReturnType<typeof lossOf>, before = total, name = "Leeds Briggate"): Report {
   const rows = [{ id: "leeds", name, loss: { ...total, unknown: 0 } }];
-  return { now: 0, period: span, total, before: { period: span, total: before }, rows, groups: [] };
+  const incidents = [{ id: "I-4F2K7", title: "", startsAt: 0, endsAt: 1, visits: undefined }];
+  return {
+    now: 0,
+    period: span,
+    total,
+    incidents,
+    before: { period: span, total: before, incidents: 0 },
+    rows,
+    groups: [],
+  };
 }
 
 test.each<[string, ReturnType<typeof lossOf>, ReturnType<typeof lossOf>, string]>([
@@ -79,6 +88,12 @@ test("never says that all was recorded, or gives a figure, where that is not so"
       expect(figures.some(({ value }) => value === "")).toBe(isSilent);
       const isComparable = Math.min(before.knownMs, total.knownMs) >= 900 * HOUR;
       expect(figures.some(({ was }) => was !== "")).toBe(isComparable);
+      expect(figures.at(-1)).toEqual({
+        ...{ name: "Incidents", value: isSilent && total.knownMs === 0 ? "" : "1" },
+        was: isComparable ? "none" : "",
+      });
+      const noted = (["not_watched", "unknown"] as const).filter((cause) => total[cause] > 0);
+      expect(causeNotes(total)).toHaveLength(noted.length);
     }),
     { numRuns: 500 },
   );

@@ -5,6 +5,7 @@ import { humanDuration } from "../../lib/duration.ts";
 import { counted, isBelow, percent } from "../../lib/format.ts";
 import { capital } from "../../lib/text.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
+import { causeNotes } from "../../report/summary.ts";
 import { availability, lostMs } from "../../report/tally.ts";
 import { type Digest, type LocationDigest, UP_ALL_THE_TIME } from "../digest.ts";
 import { type DigestSection, firstRows } from "./section.ts";
@@ -71,6 +72,6 @@ export function lossSection({ totals: { loss } }: Digest): DigestSection {
     value: humanDuration(loss[cause]),
     note: share(loss[cause]),
   }));
-  const explanation = "What outages do not explain is what the service's figures lack. Each second has one cause.";
+  const explanation = ["Each second has one cause.", ...causeNotes(loss)].join(" ");
   return { title: "Lost time by cause", count: humanDuration(lostMs(loss)), rows, explanation };
 }

@@ -1,15 +1,23 @@
 /** `GET /report`: a period in a sentence and three figures, and its lost time by cause; to be read, printed or passed on. */
 import { z } from "zod";
 import { formatMatcher } from "../../alerting/matcher.ts";
+import { visitsRange } from "../../alerting/uncounted.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { columnPercent, count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital } from "../../lib/text.ts";
-import { inZone } from "../../lib/when.ts";
+import { inZone, span } from "../../lib/when.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
 import { type Report, reportPeriods } from "../../report/report.ts";
 import { ReportQuery } from "../v1/report.ts";
-import { answerOf, type ReportGroupRow, rowOf } from "../v1/report-answer.ts";
+import {
+  answerOf,
+  type ReportGroupRow,
+  type ReportIncident,
+  type ReportPage,
+  rowOf,
+  WORST,
+} from "../v1/report-answer.ts";
 import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type LinkParameters, sameLink } from "./links.ts";
@@ -18,8 +26,6 @@ import { type LinkParameters, sameLink } from "./links.ts";
 export const ReportPageQuery = z.object({ ...ReportQuery.shape, link: z.enum(["", "make"]).optional() });
 type ReportPageQuery = z.infer<typeof ReportPageQuery> & { readonly timezone: string };
 
-/** Rows that are shown at first, and rows of a page. */
-export const WORST = 10;
 const MOST_ROWS = 1_000;
 const PERIODS = { "1d": "yesterday", "1w": "last week", "1mo": "last month" } as const;
 
@@ -75,9 +81,9 @@ function form({ groups }: Report, { period, from, to, by, timezone, matchers }: 
 const matchersText = (matchers: ReportPageQuery["matchers"]) => matchers.map(formatMatcher).join(",");
 const groupWords = (by: string) => by.replaceAll("_", " ");
 
-/** The sentence, the figures, the worst groups, and the others where a reader asks for them. */
+/** The sentence, the figures, the worst incidents and groups, and the others where a reader asks for them. */
 function reportMarkup(report: Report, query: Pick<ReportPageQuery, "timezone" | "by">): Markup {
-  const { summary, figures, total, before, period } = answerOf(report, query);
+  const { summary, figures, notes, incidents, total, before, period, madeAt } = answerOf(report, query);
   const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
   const minuteOf = (iso: string) => inZone(Date.parse(iso), period.timezone).toFormat("yyyy-MM-dd HH:mm");
   const rows = report.rows.slice(0, MOST_ROWS).map(rowOf);
@@ -86,12 +92,18 @@ function reportMarkup(report: Report, query: Pick<ReportPageQuery, "timezone" | 
   const more =
     left > 0 ? html`<p class="soft">and ${count(left)} more, which <code>lenswatch report</code> lists</p>` : nothing;
   const words = groupWords(query.by);
-  const table = (some: readonly ReportGroupRow[], caption: string) => tableMarkup(some, all, capital(words), caption);
+  const table = (some: readonly ReportGroupRow[], caption: string) => groupTable(some, all, capital(words), caption);
+  const named = incidents.map((one): TableRow => {
+    const { began, lasted, visits } = incidentCells(one, { madeAt, period });
+    return [html`<bdi>${one.title}</bdi> <small>${one.id}</small>`, began, lasted, visits];
+  });
+  const worst = report.incidents.length > WORST ? `The ${WORST} worst incidents` : "Incidents";
   return html`<p class="sentence">${summary}.</p><dl class="figures">${figures.map(figureMarkup)}</dl>
+${named.length === 0 ? nothing : tableMarkup(worst, ["Incident", "began", "lasted", "visits uncounted"], named)}
 ${table([...rows.slice(0, WORST), all], others.length > 0 ? `The ${WORST} worst, by ${words}` : `By ${words}`)}
 ${others.length > 0 ? html`<details><summary>${count(report.rows.length - WORST)} more</summary>${table(others, "The others")}${more}</details>` : nothing}
 <p class="soft">Time within the uploading schedule from ${minuteOf(period.from)} to ${minuteOf(period.to)}, ${period.timezone}, added up over
-recordings; each second lost has one cause. Planned work is not in what was recorded or lost. “Was” is ${before.label}.</p>`;
+recordings; each second lost has one cause. Planned work is not in what was recorded or lost. “Was” is ${before.label}. ${notes.join(" ")}</p>`;
 }
 
 function figureMarkup({ name, value, was }: ReturnType<typeof answerOf>["figures"][number]): Markup {
@@ -99,22 +111,42 @@ function figureMarkup({ name, value, was }: ReturnType<typeof answerOf>["figures
   return html`<div><dt>${name}</dt><dd>${value || "not known"}${small}</dd></div>`;
 }
 
-/** A table with the causes of lost time that occur in all of it. */
-function tableMarkup(rows: readonly ReportGroupRow[], all: ReportGroupRow, first: string, caption: string): Markup {
+/** Groups with the causes of lost time that occur in all of it. */
+function groupTable(rows: readonly ReportGroupRow[], all: ReportGroupRow, first: string, caption: string): Markup {
   const causes = lossCauses.filter((cause) => all.causes[cause] > 0);
-  const cells = (row: ReportGroupRow) => [
-    ["recorded", columnPercent(row.unplannedAvailability ?? undefined, 2)] as const,
-    ["lost", lossDuration(unplannedSeconds(row))] as const,
-    ...causes.map((cause) => [causeWords[cause], lossDuration(row.causes[cause])] as const),
-  ];
-  const heads = cells(all).map(([words]) => html`<th scope="col" class="n">${words}</th>`);
-  const lines = rows.map((row) => {
-    const cellsOf = cells(row).map(([words, text]) => {
-      return html`<td class="n${text === NO_TIME ? " none" : ""}"><i>${words} </i>${text}</td>`;
-    });
-    return html`<tr><th scope="row"><bdi>${nameOf(row.name, row.id)}</bdi></th>${cellsOf}</tr>`;
+  const heads = [first, "recorded", "lost", ...causes.map((cause) => causeWords[cause])];
+  const lines = rows.map((row): TableRow => {
+    const recorded = columnPercent(row.unplannedAvailability ?? undefined, 2);
+    const lost = [unplannedSeconds(row), ...causes.map((cause) => row.causes[cause])].map(lossDuration);
+    return [html`<bdi>${nameOf(row.name, row.id)}</bdi>`, recorded, ...lost];
   });
-  return html`<div class="scroll"><table><caption>${caption}</caption><thead><tr><th scope="col">${first}</th>${heads}</tr></thead><tbody>${lines}</tbody></table></div>`;
+  return tableMarkup(caption, heads, lines);
+}
+
+type TableRow = readonly [name: Markup, ...cells: string[]];
+
+function tableMarkup(caption: string, [first = "", ...heads]: readonly string[], rows: readonly TableRow[]): Markup {
+  const columns = heads.map((head) => html`<th scope="col" class="n">${head}</th>`);
+  const lines = rows.map(([name, ...cells]) => {
+    const cellsOf = cells.map((text, i) => {
+      return html`<td class="n${text === NO_TIME ? " none" : ""}"><i>${heads[i] ?? ""} </i>${text}</td>`;
+    });
+    return html`<tr><th scope="row">${name}</th>${cellsOf}</tr>`;
+  });
+  return html`<div class="scroll"><table><caption>${caption}</caption><thead><tr><th scope="col">${first}</th>${columns}</tr></thead><tbody>${lines}</tbody></table></div>`;
+}
+
+/** The begin of an incident in the zone of its report, how long it lasted, and what it cost. */
+export function incidentCells(
+  { startsAt, endsAt, uncounted }: ReportIncident,
+  { madeAt, period: { timezone } }: Pick<ReportPage, "madeAt" | "period">,
+) {
+  const lasted = span(Date.parse(startsAt), Date.parse(endsAt ?? madeAt));
+  return {
+    began: inZone(Date.parse(startsAt), timezone).toFormat("ccc d LLL HH:mm"),
+    lasted: endsAt === null ? `${lasted}, open` : lasted,
+    visits: visitsRange(uncounted) || NO_TIME,
+  };
 }
 
 export function unplannedSeconds({ lostSeconds, causes }: Pick<ReportGroupRow, "lostSeconds" | "causes">): number {

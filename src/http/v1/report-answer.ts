@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { lossCauses } from "../../report/attribute.ts";
 import type { Report, ReportRow } from "../../report/report.ts";
-import { reportFigures, reportSummary } from "../../report/summary.ts";
+import { causeNotes, reportFigures, reportSummary } from "../../report/summary.ts";
 import { availability, type LossTally, lostMs, unplannedAvailability } from "../../report/tally.ts";
 import { isoTime } from "../query.ts";
+import { ApiVisits } from "./episodes.ts";
 import { pageSchema, timeSchema } from "./operation.ts";
 
 const ratio = z.number().nullable();
@@ -25,12 +26,30 @@ export type ReportGroupRow = z.infer<typeof ReportGroupRow>;
 const periodShape = { from: timeSchema, to: timeSchema, label: z.string() };
 const Figure = z.strictObject({ name: z.string(), value: z.string(), was: z.string() }).readonly();
 
+const ReportIncident = z
+  .strictObject({
+    id: z.string(),
+    title: z.string(),
+    startsAt: timeSchema,
+    endsAt: timeSchema.nullable(),
+    uncounted: ApiVisits.describe(
+      "Visits of the period that were not counted, each at one incident; null where none is known.",
+    ),
+  })
+  .readonly();
+export type ReportIncident = z.infer<typeof ReportIncident>;
+
+/** Rows that are shown at first. */
+export const WORST = 10;
+
 const reportShape = {
   madeAt: timeSchema,
   period: z.strictObject({ ...periodShape, timezone: z.string() }).readonly(),
   by: z.string(),
   summary: z.string().describe("One sentence."),
   figures: z.array(Figure).readonly().describe("For people; `was`: of the period before, empty where it is not known."),
+  notes: z.array(z.string()).readonly().describe("Sentences that explain causes."),
+  incidents: z.array(ReportIncident).readonly().describe(`The ${WORST} worst.`),
   total: Loss,
   before: z
     .strictObject({ ...periodShape, total: Loss })
@@ -42,7 +61,7 @@ export type ReportPage = z.infer<typeof ReportPage>;
 
 /** The report without its rows. */
 export function answerOf(report: Report, { timezone, by }: { readonly timezone: string; readonly by: string }) {
-  const { now, period, before, total } = report;
+  const { now, period, before, total, incidents } = report;
   const spanOf = ({ from, to, label }: Report["period"]) => ({ from: isoTime(from), to: isoTime(to), label });
   return {
     madeAt: isoTime(now),
@@ -50,6 +69,10 @@ export function answerOf(report: Report, { timezone, by }: { readonly timezone: 
     by,
     summary: reportSummary(report),
     figures: reportFigures(report),
+    notes: causeNotes(total),
+    incidents: incidents.slice(0, WORST).map(({ id, title, startsAt, endsAt, visits = null }) => {
+      return { id, title, startsAt: isoTime(startsAt), endsAt: isoTime(endsAt), uncounted: visits };
+    }),
     total: lossOf(total),
     before: { ...spanOf(before.period), total: lossOf(before.total) },
   };
