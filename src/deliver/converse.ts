@@ -48,6 +48,11 @@ export function conversationOf(
   return { id, openedAt: now, ...(isOne ? {} : { groups: shares.length }), isOver };
 }
 
+/** True where the first message of a conversation is edited, and says all of it once that is over. */
+export function hasRoots({ conversation, isPager }: Integration): boolean {
+  return conversation === "edits" && !isPager;
+}
+
 /** The conversation that a group has, or that a message of unknown outcome may have begun: another one continues it. */
 function openOf({ conversation, unsure }: Claimed): Conversation | undefined {
   return conversation ?? [...unsure.values()].flatMap((entry) => entry.unsure ?? [])[0];

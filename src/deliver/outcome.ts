@@ -11,7 +11,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
-import { keptOf, keptOfFound } from "./converse.ts";
+import { hasRoots, keptOf, keptOfFound } from "./converse.ts";
 import type { ClaimedGroup, PostedConversation, RecoveredClaim } from "./model.ts";
 import { keptOfPages } from "./paging.ts";
 import { firstNotifiedAtOf } from "./summary-ends.ts";
@@ -40,16 +40,14 @@ export function settled(
       ...(integration.isPager
         ? keptOfPages({ claim, decision }, now, posted)
         : keptOf({ claim, decision }, integration, now, posted)),
+      about: hasRoots(integration) ? posted?.id : undefined,
     },
   }));
 }
 
 /** Groups as the messages that were found left them; they are decided again as soon as they were to be. */
-export function recoveredOutcomes(
-  { name: integration, conversation: kind }: Integration,
-  claims: readonly RecoveredClaim[],
-  now: Instant,
-): GroupOutcome[] {
+export function recoveredOutcomes(of: Integration, claims: readonly RecoveredClaim[], now: Instant): GroupOutcome[] {
+  const { name: integration, conversation: kind } = of;
   return claims.map((recovered) => {
     const { suppressedBefore, dueSince } = recovered;
     const claim = { ...recovered, suppressions: undefined };
@@ -57,9 +55,10 @@ export function recoveredOutcomes(
     const suppressedState = { by: [], unnotified: new Map(waiting) };
     const decision: GroupDecision = { ...onlyTheRoot, nextAt: now, suppressedState };
     const kept = keptOfFound(claim, kind, now);
+    const about = hasRoots(of) ? claim.conversation?.id : undefined;
     return {
       group: claim.group,
-      settle: { ...settlementOf(claim, decision, { integration, now }), suppressedState, ...kept },
+      settle: { ...settlementOf(claim, decision, { integration, now }), suppressedState, ...kept, about },
     };
   });
 }

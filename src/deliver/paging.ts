@@ -4,7 +4,7 @@ import type { Conversation, ConversationNow, NotificationLogEntry } from "../ale
 import { keysIn, keysOf, pagingOf } from "../alerting/pages.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Settlement } from "../store/groups.ts";
-import { conversationOf, type Moment } from "./converse.ts";
+import { conversationOf, hasRoots, type Moment } from "./converse.ts";
 import type { Content, DeliveryRun, PostedConversation, Share } from "./model.ts";
 
 /** The conversation of a message or, at a pager, the page that it begins; undefined where there are none. */
@@ -17,7 +17,7 @@ export async function talkOf(
   const { deps, integration } = run;
   if (integration.isPager) return pageOf(run, shares, content, at);
   const talk = conversationOf(integration, shares, at);
-  if (!talk?.isOver || integration.conversation !== "edits") return talk;
+  if (!talk?.isOver || !hasRoots(integration)) return talk;
   // The root says all of it, also where the one that said the rest is gone.
   const before = conversationOf(integration, shares, { ...at, isAnew: false });
   const { id } = before?.isOver ? before : talk;

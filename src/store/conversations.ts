@@ -2,19 +2,17 @@
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { GroupHead } from "../alerting/group.ts";
-import type { NotificationLogEntry, Whole } from "../alerting/model.ts";
+import type { Whole } from "../alerting/model.ts";
 import { DAY_MS, HOUR_MS, type Instant } from "../lib/clock.ts";
 import type { Intent } from "./claim.ts";
 import type { StoredEpisode } from "./episodes.ts";
 import type { Keys } from "./keys.ts";
-import { pipelined } from "./redis.ts";
 import { parseRead, type Write } from "./transact.ts";
 
 /** The conversation that a message names. */
 interface Asked {
   readonly group: string;
   readonly conversation: string;
-  readonly seen: Instant;
 }
 
 interface OpenConversation {
@@ -25,9 +23,6 @@ interface OpenConversation {
   /** Notified there and not notified as resolved. */
   readonly episodes: ReadonlySet<string>;
 }
-
-/** A summary is accepted and settled in this time. */
-const SENT_MS = 60_000;
 
 const KEPT_MS = 90 * DAY_MS;
 
@@ -42,27 +37,9 @@ export function adding(key: string, members: readonly string[]): Write[] {
 
 export function createConversationStore(
   redis: Redis,
-  { notificationLog, started, talk, about, intent, group: groupKey, members: membersKey }: Keys,
+  { notificationLog, talk, about, intent, group: groupKey }: Keys,
   { endedSince }: { endedSince(from: Instant): Promise<StoredEpisode[]> },
 ) {
-  async function notifiedAt(integration: string): Promise<NotificationLogEntry[]> {
-    const entries = (await redis.hvals(notificationLog(integration))).map(
-      (text) => JSON.parse(text) as NotificationLogEntry,
-    );
-    return entries.filter(({ endNotifiedAt, unsure }) => endNotifiedAt === undefined && !unsure);
-  }
-
-  /** The entries that an integration was notified of first, after a cold start. Undefined for the summary of an earlier one. */
-  async function summary(integration: string, seen: Instant): Promise<OpenConversation | undefined> {
-    const start = await redis.hget(started, "since");
-    if (start === null || Number(start) > seen) return undefined;
-    const own = (await notifiedAt(integration)).filter(
-      ({ alert, notifiedAt, firstNotifiedAt = notifiedAt }) =>
-        alert.firedAt <= seen && firstNotifiedAt <= seen + SENT_MS,
-    );
-    return { handle: undefined, isShared: true, episodes: new Set(own.map(({ alert }) => alert.id)) };
-  }
-
   /** The conversation of a message whose acceptance is not stored yet. */
   async function intended(integration: string, id: string): Promise<OpenConversation | undefined> {
     const { text } = parseRead([intent(integration)], await redis.get(intent(integration)));
@@ -88,30 +65,21 @@ export function createConversationStore(
       return { ended, unknown: ids.size - ended.length };
     },
 
-    /**
-     * The conversation of the group, or of all groups that share it; of the summary after a cold start, which was written at `seen`.
-     * Undefined where it is closed, or not known.
-     */
-    async open(integration: string, { group, conversation: id, seen }: Asked): Promise<OpenConversation | undefined> {
-      if (group === coldStartGroup) return summary(integration, seen);
+    /** The conversation of the group, or of all groups that share it. Undefined where it is closed, or not known. */
+    async open(integration: string, { group, conversation: id }: Asked): Promise<OpenConversation | undefined> {
       // Before the heads: once it is stored there, it is written down here no more.
       const sent = await intended(integration, id);
       const sharing = await redis.smembers(talk(integration, id));
-      const asked = sharing.length > 0 ? sharing : [group];
-      const keys = asked.map((one) => groupKey(integration, one));
-      const heads = (await redis.mget(keys)).map((text, i) => parseRead([keys[i] ?? ""], text));
-      const known = heads.map(({ text }) => (text ? (JSON.parse(text) as GroupHead).conversation : undefined));
-      const groups = new Set(asked.filter((_, i) => known[i]?.id === id));
-      const conversation = known.find((one) => one?.id === id);
-      if (!conversation) return sent;
-      // Not by the group that an entry names: a reload may have grouped its alert otherwise since.
-      const members = await pipelined<string[]>(redis, (batch) => {
-        for (const one of groups) batch.smembers(membersKey(integration, one));
-      });
-      const ids = new Set(members.flat());
-      const own = (await notifiedAt(integration)).filter(({ alert }) => ids.has(alert.id));
-      const { handle, groups: shared } = conversation;
-      return { handle, isShared: shared !== undefined, episodes: new Set(own.map(({ alert }) => alert.id)) };
+      const asked = (sharing.length > 0 ? sharing : [group]).map((one) => groupKey(integration, one));
+      const heads = (await redis.mget(asked)).map((text, i) => parseRead([asked[i] ?? ""], text).text);
+      const known = heads.flatMap((text) => (text ? ((JSON.parse(text) as GroupHead).conversation ?? []) : []));
+      const conversation = known.find((one) => one.id === id);
+      // Groups of the summary after a cold start begin conversations of their own.
+      if (!conversation && group !== coldStartGroup) return sent;
+      const notified = new Set(await redis.hkeys(notificationLog(integration)));
+      const episodes = (await redis.smembers(about(integration, id))).filter((one) => notified.has(one));
+      const isShared = conversation === undefined || conversation.groups !== undefined;
+      return { handle: conversation?.handle, isShared, episodes: new Set(episodes) };
     },
   };
 }

@@ -214,10 +214,9 @@ class Settling {
   }
 
   /** What a message was about, for the root that is edited at the end of its conversation. */
-  #aboutWrites({ conversation, notified, over }: Settlement): Write[] {
-    const { id, conversation: kind, isPager } = this.#turn.integration;
-    if (!conversation || kind !== "edits" || isPager) return [];
-    const key = this.#keys.about(id, (JSON.parse(conversation) as Conversation).id);
+  #aboutWrites({ about, conversation, notified, over }: Settlement): Write[] {
+    if (about === undefined || conversation === "") return [];
+    const key = this.#keys.about(this.#turn.integration.id, about);
     return adding(key, [...notified.map(({ alert }) => alert.id), ...over]);
   }
 

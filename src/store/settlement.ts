@@ -35,6 +35,8 @@ export interface Settlement {
   readonly clocks?: EscalationClocks | undefined;
   /** JSON of the conversation, '' once it is closed; undefined: as it is. */
   readonly conversation?: string | undefined;
+  /** The id of the conversation of an accepted message, where its channel keeps roots: what is notified or over is of it. */
+  readonly about?: string | undefined;
   /** A hash of what its own root shows, and since when. */
   readonly shown?: string | undefined;
   /** Only the root was looked at: what is due stays as it is. */

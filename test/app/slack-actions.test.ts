@@ -64,12 +64,11 @@ describeWithRedis("a press of a button in Slack", () => {
     const conversation = { id: CONVERSATION, openedAt: T0, handle, ...(shares && { groups: 2 }) };
     await changeHead(testStore(), SLACK, group, { conversation });
     if (shares) await redis.sadd(store.keys.talk(SLACK, CONVERSATION), group);
-    for (const alert of notified)
-      await redis.hset(
-        store.keys.notificationLog(SLACK),
-        alert.id,
-        JSON.stringify({ alert, notifiedAt: T0, groupId: group }),
-      );
+    for (const alert of notified) {
+      const entry = JSON.stringify({ alert, notifiedAt: T0, groupId: group });
+      await redis.hset(store.keys.notificationLog(SLACK), alert.id, entry);
+      await redis.sadd(store.keys.about(SLACK, CONVERSATION), alert.id);
+    }
     return commit;
   }
 
@@ -386,6 +385,7 @@ describeWithRedis("a press of a button in Slack", () => {
     async (action) => {
       await given();
       await changeHead(testStore(), SLACK, "g", { conversation: undefined });
+      await testStore().redis.del(testStore().store.keys.about(SLACK, CONVERSATION));
       const { press, shown } = replica();
       await press(action, { value: "alerts.1h" });
       await press(action, { value: "alerts.1h" }, "storm");
