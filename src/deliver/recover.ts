@@ -20,7 +20,6 @@ const DEADLINE_MS = 5_000;
 /** A channel that posts and cannot be asked delays a message no longer. */
 const PATIENCE_MS = 300_000;
 const RETRY_MS = 5_000;
-const PASSING = new Set(["network", "timeout", "rate_limited", "server_error"]);
 
 /** `later`: the channel cannot be asked now; `unknown`: it never can. */
 type Outcome =
@@ -81,11 +80,7 @@ async function ask(run: DeliveryRun, intent: Intent, now: Instant): Promise<Outc
   const since = at - MARGIN_MS;
   const signal = AbortSignal.timeout(DEADLINE_MS);
   try {
-    const shown = await sender.find(asked, since, { signal });
-    const handle = shown?.at(-1)?.handle;
-    // Only with the handle are plain replies found.
-    const isNewRoot = handle !== undefined && handle !== asked.handle;
-    const posts = isNewRoot ? await sender.find({ ...asked, handle }, since, { signal }) : shown;
+    const posts = await sender.find(asked, since, { signal });
     if (!posts) return { kind: "unknown" };
     const post = posts.findLast(({ notificationId }: FoundPost) => notificationId === messageId);
     return post ? { kind: "sent", handle: post.handle } : { kind: "not_sent" };
@@ -102,8 +97,7 @@ function notAnswered(
   now: Instant,
 ): Outcome {
   const { code, message: detail, retryAfterMs = 0 } = deps.toRefusal(thrown);
-  if (PASSING.has(code) && now - sentAt < PATIENCE_MS)
-    return { kind: "later", at: now + Math.max(RETRY_MS, retryAfterMs) };
+  if (now - sentAt < PATIENCE_MS) return { kind: "later", at: now + Math.max(RETRY_MS, retryAfterMs) };
   const key = `${integration.id}\nfind`;
   const facts = { integration: integration.name, code, detail };
   deps.log[failing.has(key) ? "debug" : "warn"](facts, "reading earlier messages failed, one may be repeated");

@@ -2,7 +2,7 @@
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { type GroupHead, isKept, postponed, served } from "../alerting/group.ts";
-import type { Conversation, NotificationLogEntry, Suppression } from "../alerting/model.ts";
+import type { NotificationLogEntry, Suppression } from "../alerting/model.ts";
 import type { Attempt } from "../health/attempt.ts";
 import type { Instant } from "../lib/clock.ts";
 import { acceptedWrites, FAILURE_KEPT_MS, failedWrites } from "./backoff.ts";

@@ -112,11 +112,11 @@ class Channel {
     return { handle, ...(isStale && root ? { isStale: true as const } : {}) };
   }
 
-  /** Plain replies are found with their root alone. */
+  /** Plain replies are found with the newest root alone. */
   find({ id, handle }: { readonly id: string; readonly handle?: string | undefined }): FoundPost[] | undefined {
-    const isFound = (post: (typeof this.posts)[number]) =>
-      post.conversation === id && (!post.isPlainReply || post.handle === handle);
-    return this.canFind ? this.posts.filter(isFound) : undefined;
+    const posts = this.posts.filter((post) => post.conversation === id);
+    const newest = posts.findLast(({ isPlainReply }) => !isPlainReply)?.handle ?? handle;
+    return this.canFind ? posts.filter((post) => !post.isPlainReply || post.handle === newest) : undefined;
   }
 }
 
@@ -426,7 +426,6 @@ describeWithRedis("conversations over the real Redis", () => {
     const talk = await world.lab.store.conversations.open(chat.id, {
       group: "all",
       conversation: root?.conversation ?? "",
-      seen: 0,
     });
     expect(talk?.episodes.size).toBe(2);
     await world.flip("a");

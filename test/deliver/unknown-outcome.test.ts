@@ -67,19 +67,22 @@ describeWithRedis("a message of unknown outcome that was found", () => {
     expect([...roots.values()][0]?.resolved.map(({ key }) => key)).toEqual(["first"]);
   });
 
-  it("is posted once, though the channel cannot be asked for four minutes", async () => {
-    const lab = new Lab(testStore(), [app]);
-    channelOf(lab);
-    const { find } = lab;
-    lab.find = (...asked) => {
-      if (lab.minute() < 4) throw refusal("rate_limited");
-      return find?.(...asked);
-    };
-    lab.how = inTurn(lost);
-    await lab.fires("a");
-    await lab.until(20);
-    expect(lab.news()).toEqual([expect.stringContaining("first +a")]);
-  });
+  it.each(["rate_limited", "auth", "not_found"] as const)(
+    "is posted once, though the channel cannot be asked for four minutes: %s",
+    async (code) => {
+      const lab = new Lab(testStore(), [app]);
+      channelOf(lab);
+      const { find } = lab;
+      lab.find = (...asked) => {
+        if (lab.minute() < 4) throw refusal(code);
+        return find?.(...asked);
+      };
+      lab.how = inTurn(lost);
+      await lab.fires("a");
+      await lab.until(20);
+      expect(lab.news()).toEqual([expect.stringContaining("first +a")]);
+    },
+  );
 });
 
 describeWithRedis("a storm that a channel did not take", () => {

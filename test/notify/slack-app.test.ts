@@ -312,14 +312,13 @@ describe("its conversations", () => {
     expect(warnings[0]).toContain("add the scope channels:history");
   });
 
-  it("finds a reply that became a root, and reads the channel once for all that are asked together", async () => {
+  it("finds a reply that became a root, and none of another conversation", async () => {
     const since = Date.now();
     await send({ firing: [till] }, { id: "cc".repeat(8), groups: 12 });
     slack.delete(channel(), root()?.ts ?? "");
     slack.refuse("chat.postMessage", "resetAfter", 1);
     const news = { reason: "question", firing: [till] } as const;
     await expect(send(news, { id: "cc".repeat(8), groups: 12 })).rejects.toThrow("Slack");
-    const before = slack.calls.length;
     const signal = never();
     for (const id of ["dd".repeat(8), "cc".repeat(8)]) {
       const found = await app.find?.({ id, handle }, since, { signal });
@@ -327,15 +326,15 @@ describe("its conversations", () => {
         id.startsWith("d") ? undefined : JSON.stringify({ channel: channel().id, ts: root()?.ts, of: "#ops" }),
       );
     }
-    const methods = slack.calls.slice(before).map(({ method }) => method);
-    expect(methods.filter((method) => method === "conversations.history")).toHaveLength(1);
   });
 
-  it("passes on a failure of the search: it is made again", async () => {
-    slack.refuse("conversations.history", "internal_error", 1);
-    await expect(app.find?.({ id: CONVERSATION }, NOW, { signal: never() })).rejects.toMatchObject({
-      code: "server_error",
-    });
+  it.each([
+    ["conversations.history", "internal_error", "server_error"],
+    ["conversations.history", "not_in_channel", "not_found"],
+    ["auth.test", "token_revoked", "auth"],
+  ] as const)("passes on a failure of the search: it is made again (%s: %s)", async (method, answer, code) => {
+    slack.refuse(method, answer, 1);
+    await expect(app.find?.({ id: CONVERSATION }, NOW, { signal: never() })).rejects.toMatchObject({ code });
   });
 });
 

@@ -28,44 +28,49 @@ const Post = z.object({
 
 const Tombstone = z.object({ subtype: z.literal("tombstone") });
 
+/** `bot`: whose posts are ours. */
+type Asking = { readonly bot: unknown; readonly signal: AbortSignal };
+
 export function createHistory({ api, channel, log }: { api: SlackApi; channel: string; log: Logger }) {
   let channelId = channel.startsWith("#") ? undefined : channel;
   let hasWarned = false;
-  const windows = new WeakMap<AbortSignal, ReturnType<typeof windowOf>>();
 
   async function idOf(signal: AbortSignal): Promise<string | undefined> {
     channelId ??= await channelNamed(api, channel, signal);
     return channelId;
   }
 
-  /** Asked once for all conversations that are looked for together, which have one signal. */
-  function readWindow(id: string, oldest: string, signal: AbortSignal) {
-    const reading = windows.get(signal) ?? windowOf(api, { channel: id, oldest, include_all_metadata: true }, signal);
-    windows.set(signal, reading);
-    return reading;
-  }
-
-  async function postsOf(conversation: Pick<Conversation, "id" | "handle">, since: Instant, signal: AbortSignal) {
+  /** Ours, in the channel and in the thread of the newest root. */
+  async function postsOf(conversation: Pick<Conversation, "id" | "handle">, since: Instant, { bot, signal }: Asking) {
     const root = parseHandle(conversation.handle);
     const id = root?.channel ?? (await idOf(signal));
-    if (id === undefined) return undefined;
-    const { bot, args, shown } = await readWindow(id, (since / 1_000).toFixed(6), signal);
-    const thread = root?.ts === undefined ? [] : await repliesTo(api, { ...args, ts: root.ts }, signal);
-    return [...shown, ...thread]
-      .flatMap(({ messages = [] }) => messages.flatMap((one) => Post.safeParse(one).data ?? []))
-      .filter((one) => one.bot_id === bot && one.metadata.event_payload.conversation_id === conversation.id)
-      .sort((a, b) => Number(a.ts) - Number(b.ts))
-      .map((post) => foundPost(post, id, channel));
+    if (id === undefined) {
+      const message = `invite the app in ${channel}: /invite @lenswatch.`;
+      throw new NotifyError("not_found", message, { retryable: true, scope: "integration" });
+    }
+    const args = { channel: id, oldest: (since / 1_000).toFixed(6), include_all_metadata: true };
+    const oursIn = (pages: readonly Page[]) =>
+      pages
+        .flatMap(({ messages = [] }) => messages.flatMap((one) => Post.safeParse(one).data ?? []))
+        .filter((one) => one.bot_id === bot && one.metadata.event_payload.conversation_id === conversation.id)
+        .sort((a, b) => Number(a.ts) - Number(b.ts));
+    const shown = oursIn(await allPages(api, signal, "conversations.history", args));
+    const newest = shown.at(-1);
+    const ts = newest?.thread_ts ?? newest?.ts ?? root?.ts;
+    // Only below their root are plain replies found.
+    const thread = ts === undefined ? [] : oursIn(await repliesTo(api, { ...args, ts }, signal));
+    return [...shown, ...thread].map((post) => foundPost(post, id, channel));
   }
 
+  /** Throws where the token is refused, or the app not in the channel: nothing can be posted either then. */
   const find: NonNullable<Notifier["find"]> = async (conversation, since, { signal }) => {
+    const { bot_id: bot } = await api.call(signal, "auth.test");
     try {
-      const posts = await postsOf(conversation, since, signal);
+      const posts = await postsOf(conversation, since, { bot, signal });
       // A broadcast reply is in the channel and in its thread.
-      return posts && [...new Map(posts.map((post) => [post.notificationId, post])).values()];
+      return [...new Map(posts.map((post) => [post.notificationId, post])).values()];
     } catch (thrown) {
-      const code = codeOf(thrown);
-      if (code !== "auth" && code !== "not_found") throw thrown;
+      if (codeOf(thrown) !== "auth") throw thrown;
       const message = "Slack's history cannot be read: a notification may be repeated";
       if (!hasWarned) log.warn({ channel, err: thrown }, message);
       hasWarned = true;
@@ -82,8 +87,8 @@ export function createHistory({ api, channel, log }: { api: SlackApi; channel: s
     },
     /** Throws where the channel cannot be searched. */
     async probe(signal: AbortSignal): Promise<void> {
-      const posts = await postsOf({ id: "" }, Date.now(), signal);
-      if (!posts) throw new Error(`invite the app in ${channel}: /invite @lenswatch.`);
+      const { bot_id: bot } = await api.call(signal, "auth.test");
+      await postsOf({ id: "" }, Date.now(), { bot, signal });
     },
     /** Undefined for a name of a channel that the app is not in. */
     channelId: idOf,
@@ -100,11 +105,6 @@ async function channelNamed(api: SlackApi, channel: string, signal: AbortSignal)
   const named = z.array(z.object({ id: z.string(), name: z.string() }));
   const found = mine.flatMap(({ channels = [] }) => named.safeParse(channels).data ?? []);
   return found.find(({ name }) => `#${name}` === channel)?.id;
-}
-
-async function windowOf(api: SlackApi, args: object, signal: AbortSignal) {
-  const { bot_id: bot } = await api.call(signal, "auth.test");
-  return { bot, args, shown: await allPages(api, signal, "conversations.history", args) };
 }
 
 /** None where the root was deleted: what was to be a reply is a message of the channel then. */
