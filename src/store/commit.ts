@@ -53,7 +53,6 @@ export function createCommit(redis: Redis, keys: Keys, { transact: { transact },
   /** Members are added and groups made due, whatever becomes of these meanwhile: a turn that comes too early waits. */
   async function changeGroups({ changes, places, known }: Changing, now: Instant) {
     const [read, work] = [new GroupWork(redis, keys), new GroupWork(redis, keys)];
-    const resolved = idsOf(changes, "resolved");
     // The summary of a cold start is sent once, whatever its members do.
     const ending = [...places.values()].flat().filter((place) => partsOf(place).group !== coldStartGroup);
     const joining = changes
@@ -72,20 +71,21 @@ export function createCommit(redis: Redis, keys: Keys, { transact: { transact },
       if (head) work.due(place, newsAt(head, now));
     }
     work.writes.push(...alertWrites(keys, { changes, places, known }));
-    return { work, resolved };
+    return work;
   }
 
   return async (input: CommitInput): Promise<CommitResult> => {
     const { key, expected, document, now, writes = [], read, lines, only } = input;
     const id = newId();
     const { changes, ...stored } = await readChanging(redis, keys, input.changes);
-    const { work, resolved } = await changeGroups({ changes, ...stored }, now);
+    const work = await changeGroups({ changes, ...stored }, now);
+    const ended = { causes: idsOf(changes, "resolved"), isPaced: true };
     const episodes = changes.flatMap(({ kind, alert, planned }) =>
       kind === "resolved" ? [{ ...toStoredEpisode(alert), planned }] : [],
     );
     work.writes.unshift(...writes, ["HSET", key, "n", id, "d", document]);
     work.writes.push(
-      ...releasing(keys, id, resolved, true),
+      ...releasing(keys, id, ended),
       ...endedEpisodes(keys, episodes, now),
       ...changedAlerts(
         keys,
@@ -98,8 +98,8 @@ export function createCommit(redis: Redis, keys: Keys, { transact: { transact },
       work.transaction(id, [{ place: [key, "n"], version: expected }, ...(only ? [only] : [])]),
     );
     if (outcome.kind === "conflict") return { outcome: "lost" };
-    const released = resolved.length > 0 ? await releases.reconcile(now, id) : new Map<string, Instant>();
-    const waited = read === undefined ? new Map<string, Instant>() : await releases.read(read, now);
+    const released = await releases.release(id, ended, now);
+    const waited = await releases.read(read, now);
     return { outcome: "stored", nonce: id, wake: earliestWakes(work.wakes, released, waited) };
   };
 }
@@ -118,8 +118,10 @@ function idsOf(changes: readonly AlertChange[], ...kinds: readonly AlertChange["
 
 /** The changes without ends of what does not fire: an episode that moved to another shard may have ended there. */
 async function readChanging(redis: Redis, keys: Keys, changes: readonly AlertChange[]): Promise<Changing> {
-  const places = await destinationsIn(redis, keys, idsOf(changes, "resolved"));
-  const known = await statesOf(redis, keys, idsOf(changes, "resolved", "updated"));
+  const [places, known] = await Promise.all([
+    destinationsIn(redis, keys, idsOf(changes, "resolved")),
+    statesOf(redis, keys, idsOf(changes, "resolved", "updated")),
+  ]);
   const beginning = new Set(idsOf(changes, "firing"));
   // Where the alert itself was lost, a group still has it as a member.
   const fires = (id: string) =>

@@ -15,6 +15,7 @@ export type Wakes = ReadonlyMap<string, Instant>;
 /** Causes that ended in one transaction. */
 interface Ended {
   readonly causes: readonly string[];
+  /** They are alerts, whose groups wait for their `group_interval`. */
   readonly isPaced: boolean;
 }
 
@@ -29,9 +30,9 @@ export function earliestWakes(...all: readonly Wakes[]): Map<string, Instant> {
   return wakes;
 }
 
-/** The write that notes the end of causes under the id of its transaction; `isPaced`: of alerts, whose groups wait for their `group_interval`. */
-export function releasing(keys: Keys, id: string, causes: readonly string[], isPaced: boolean): Write[] {
-  return causes.length === 0 ? [] : [["HSET", keys.released, id, JSON.stringify({ causes, isPaced } satisfies Ended)]];
+/** The write that notes the end of causes under the id of its transaction. */
+export function releasing(keys: Keys, id: string, ended: Ended): Write[] {
+  return ended.causes.length === 0 ? [] : [["HSET", keys.released, id, JSON.stringify(ended)]];
 }
 
 export type Releases = ReturnType<typeof createReleases>;
@@ -59,27 +60,31 @@ export function createReleases(redis: Redis, keys: Keys, { transact }: Transact)
     return earliestWakes(...wakes);
   }
 
+  /** Makes due what the causes suppressed whose end is noted under this id. */
+  async function release(id: string, { causes, isPaced }: Ended, now: Instant): Promise<Wakes> {
+    const wakes: Wakes[] = [];
+    for (const page of chunksOf(causes, PAGE)) {
+      // Most suppressed nothing.
+      const hasAny = (await redis.exists(...page.map(keys.suppressed))) > 0;
+      for (const cause of hasAny ? page : []) wakes.push(await releaseGroups(cause, now, isPaced));
+    }
+    if (causes.length > 0) await redis.hdel(keys.released, id);
+    return earliestWakes(...wakes);
+  }
+
   return {
-    /** Makes due what ended causes suppressed: those that one transaction noted, or all. Gives when, by integration. */
-    async reconcile(now: Instant, id?: string): Promise<Wakes> {
-      const noted =
-        id === undefined ? await redis.hgetall(keys.released) : { [id]: await redis.hget(keys.released, id) };
-      const wakes: Wakes[] = [];
-      for (const [one, text] of Object.entries(noted)) {
-        if (!text) continue;
-        const { causes, isPaced } = JSON.parse(text) as Ended;
-        for (const page of chunksOf(causes, PAGE)) {
-          // Most suppressed nothing.
-          const hasAny = (await redis.exists(...page.map(keys.suppressed))) > 0;
-          for (const cause of hasAny ? page : []) wakes.push(await releaseGroups(cause, now, isPaced));
-        }
-        await redis.hdel(keys.released, one);
-      }
-      return earliestWakes(...wakes);
+    release,
+
+    /** The same of all that is noted: of processes that died. */
+    async reconcile(now: Instant): Promise<Wakes> {
+      const noted = Object.entries(await redis.hgetall(keys.released));
+      return earliestWakes(...(await Promise.all(noted.map(([id, text]) => release(id, JSON.parse(text), now)))));
     },
 
     /** Makes due what waited for this shard to be read. */
-    read: async (subject: string, now: Instant): Promise<Wakes> =>
-      (await redis.exists(keys.suppressed(subject))) === 0 ? new Map() : releaseGroups(subject, now, false),
+    read: async (subject: string | undefined, now: Instant): Promise<Wakes> =>
+      subject !== undefined && (await redis.exists(keys.suppressed(subject))) > 0
+        ? releaseGroups(subject, now, false)
+        : new Map(),
   };
 }

@@ -80,6 +80,7 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
       const known = ids.length > 0 ? await redis.hmget(keys.silences, ...ids) : [];
       // Nothing is written where all are stored already, as by a call sent twice.
       const id = newId();
+      const ended = { causes: ids, isPaced: false };
       if (rows.some(({ text }, i) => text !== (known[i] ?? ""))) {
         const checks = rows.flatMap(({ id: silence, before }) =>
           before === undefined ? [] : [{ place: [keys.silences, silence] as const, version: before }],
@@ -87,11 +88,11 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
         const writes: Write[] = [
           ["HSET", keys.silences, ...rows.flatMap(({ id: silence, text }) => [silence, text])],
           ...(forget.length > 0 ? [["HDEL", keys.silences, ...forget] as const] : []),
-          ...releasing(keys, id, ids, false),
+          ...releasing(keys, id, ended),
         ];
         if ((await transact({ id, checks, writes })).kind === "conflict") return undefined;
-      } else await transact({ id, checks: [], writes: releasing(keys, id, ids, false) });
-      return earliestWakes(await releases.reconcile(now, id), await touch(change?.touched ?? [], now, askAt));
+      } else await transact({ id, checks: [], writes: releasing(keys, id, ended) });
+      return earliestWakes(await releases.release(id, ended, now), await touch(change?.touched ?? [], now, askAt));
     },
   };
 }

@@ -97,7 +97,11 @@ describeWithRedis("a suppressed alert", () => {
     await suppressed();
     const { redis, store } = testStore();
     const [transact, id] = [createTransact(redis, store.keys), newId()];
-    await transact.transact({ id, checks: [], writes: releasing(store.keys, id, [shop.id], false) });
+    await transact.transact({
+      id,
+      checks: [],
+      writes: releasing(store.keys, id, { causes: [shop.id], isPaced: false }),
+    });
     const at = T0 + MINUTE;
     expect(await store.releases.reconcile(at)).toEqual(new Map([[slack.id, at]]));
     expect(await store.releases.reconcile(at + 1)).toEqual(new Map());
