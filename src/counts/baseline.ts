@@ -62,7 +62,11 @@ export const FAR_MORE = 3;
 const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6];
 
 /** Learns from the hours that were over before `now`; undefined where the history is too thin. Costly: once an hour. */
-export function learnBaseline(series: CountSeries, now: Instant, past: PastOptions): LearnedBaseline | undefined {
+export function learnBaseline(
+  series: Pick<CountSeries, "hours">,
+  now: Instant,
+  past: PastOptions,
+): LearnedBaseline | undefined {
   const all = cellsOf(series, now, past);
   const rough = usualOf(all, 0.25);
   const cells = all.filter((cell) => !isExplained(cell, rough, past.outages));
@@ -111,7 +115,7 @@ export function addBaselines(baselines: readonly (Baseline | undefined)[]): Base
   }, first);
 }
 
-function cellsOf({ hours }: CountSeries, now: Instant, { hourAt, isClosed }: PastOptions): Cell[] {
+function cellsOf({ hours }: Pick<CountSeries, "hours">, now: Instant, { hourAt, isClosed }: PastOptions): Cell[] {
   const cells: Cell[] = [];
   for (const [at, count] of hours) {
     if (count === null || !(count >= 0) || at + HOUR_MS > now || at < now - PAST_MS || isClosed?.(at)) continue;

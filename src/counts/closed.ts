@@ -12,13 +12,10 @@ const WEEKDAYS: readonly string[] = ["thursday", "friday", "saturday", "sunday",
 /** `days`: weekdays such as sunday, or dates such as 2026-12-25, of the location's time zone. */
 export function closedOn(days: readonly string[], hourAt: HourAt): ((at: Instant) => boolean) | undefined {
   if (days.length === 0) return undefined;
-  const isClosed = closedDay(days);
-  return (at) => isClosed(localDay(hourAt(at).slot));
-}
-
-/** The same of a number of local days since 1970-01-01. */
-export function closedDay(days: readonly string[]): (day: number) => boolean {
   const weekdays = new Set(days.map((day) => WEEKDAYS.indexOf(day)));
   const dates = new Set(days.map((day) => Date.parse(day) / DAY_MS));
-  return (day) => weekdays.has(day % WEEKDAYS.length) || dates.has(day);
+  return (at) => {
+    const day = localDay(hourAt(at).slot);
+    return weekdays.has(day % WEEKDAYS.length) || dates.has(day);
+  };
 }

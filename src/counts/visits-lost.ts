@@ -2,18 +2,15 @@
  * Visits that an outage kept from being counted: the usual ones less those counted, with the 10th and 90th percentile.
  *
  * Assumptions:
- * - The same local hour of the eight weeks before tells what is usual, without closed days and those that differ from their weekday threefold.
- * - The hours around the outage that were counted tell how busy those days were; how much, the past weeks show.
- * - Chance does to this span what it did to the same hours of the other days: their errors, each of what was usual
- *   before it, are the spread; with a little for parts of hours, and for what changes from week to week.
+ * - What is usual, and how much days and hours vary around it, is what `baseline.ts` learns.
+ * - The hours of a day that were counted tell how busy it was, as far as chance lets them.
  * - A recording that is offline alone may cover no entrance: only what chance does not explain is lost.
  */
-
 import { HOUR_MS } from "../lib/clock.ts";
 import { type Interval, lengthIn, subtract, total, union } from "../lib/intervals.ts";
 import { createLocalHours, localDay } from "../lib/local-hours.ts";
-import type { HourAt } from "./baseline.ts";
-import { closedDay } from "./closed.ts";
+import { type Baseline, type HourAt, learnBaseline } from "./baseline.ts";
+import { closedOn } from "./closed.ts";
 import type { CountSeries } from "./series.ts";
 
 /** Times at which recordings of a location did not record. */
@@ -35,31 +32,24 @@ export interface VisitsLost {
 /** Why nothing is said. */
 export type NothingLost = "too_long" | "history_too_thin" | "nothing_expected" | "unusual_day" | "chance_explains_it";
 
-const DAY = 24;
-const WEEK = 7 * DAY;
-const WEEKS = 8;
-const LONGEST_MS = 14 * DAY * HOUR_MS;
-/** Fewer counts of the same hour of the week are no history. */
-const FEWEST_WEEKS = 3;
-/** Fewer days on which the same hours were counted tell nothing of the spread. */
-const FEWEST_DAYS = 12;
-/** The share of the outage's hours that must be known on such a day, and be busy enough. */
-const ENOUGH_HOURS = 0.7;
-const ENOUGH_VISITS = 0.3;
-/** So many times its weekday's median, or its inverse, is an unusual day. */
-const UNUSUAL = 3;
+const LONGEST_MS = 14 * 24 * HOUR_MS;
+/** Below this share of what is usual on the rest of it, a day is unusual. */
+const UNUSUAL = 1 / 3;
 /** Usual visits of the rest of a day, with which it can be seen to be unusual. */
 const ENOUGH_TODAY = 10;
-/** A ratio of counts says little of so few. */
-const FEW = 0.5;
-/** Past days are less than eight weeks, and many of them overlap: their errors are a little too small. */
-const WIDER = 1.15;
+/** Usual visits of whole hours in which none was counted, with which it can be seen that nothing can have been. */
+const ENOUGH_TO_SHOW = 5;
 /** Seasons and promotions change a location from week to week: of a logarithm, the 90th percentile. */
 const DRIFT = 0.1;
-/** People come in groups: the variance of a count for each visit. */
-const GROUP = 1.7;
-/** Standard errors by which counts fall that are less for a reason. */
+/** Standard errors by which counts fall that are less for a reason, and those of the 90th percentile. */
 const BEYOND_CHANCE = 3;
+const OF_TENTH = 1.28;
+/** The share of the variance of days that those in a row have in common: weather, season, promotions. */
+const SHARED = 0.5;
+/** Of a logarithm: the counts of any location vary by less. */
+const MOST_ERROR = 1;
+/** The counts of an ordinary day, of what is usual. */
+const BUSY = { least: 0.5, most: 2 } as const;
 
 /** Counts of whole local hours: those of the last eight weeks, and of the outage as far as they are known. */
 export interface CountedHours extends Pick<CountSeries, "hours" | "timezone"> {
@@ -74,18 +64,19 @@ export function visitsLost(
   others: readonly Interval[] = [],
 ): VisitsLost | NothingLost {
   const span = [...outage.all, ...outage.some];
-  if (total(span) > LONGEST_MS) return "too_long";
-  const hours = createLocalHours();
-  const hourAt: HourAt = (at) => hours.at(at, series.timezone);
-  const counts = createCounts(series, [...span, ...others], hourAt);
-  const whole = partsOf(withEvidence(outage, counts, hourAt), hourAt);
+  const lengthMs = total(span);
+  if (lengthMs === 0) return "nothing_expected";
+  if (lengthMs > LONGEST_MS) return "too_long";
+  const counts = createCounts(series, span, others);
+  if (!counts) return "history_too_thin";
   // Nothing is said of hours without a history, and no less of the others.
-  const touched = whole.filter(({ slot }) => counts.usual(slot) !== undefined);
+  const whole = partsOf(withEvidence(outage, counts), counts.hourAt);
+  const touched = whole.filter(({ at }) => counts.usual(at) !== undefined);
   if (touched.length === 0 && whole.length > 0) return "history_too_thin";
-  const parts = touched.flatMap(({ slot, all, some }): Part[] => {
-    const counted = some > 0 ? counts.served(slot) : null;
-    if (counted === undefined) return all > 0 ? [certainPart({ slot, all })] : [];
-    return [{ slot, weight: counted === null ? all + some : 1, counted: counted ?? 0, most: all + some }];
+  const parts = touched.flatMap(({ at, all, some }): Part[] => {
+    const counted = some > 0 ? counts.served(at) : null;
+    if (counted === undefined) return all > 0 ? [certainPart({ at, all })] : [];
+    return [{ at, weight: counted === null ? all + some : 1, counted: counted ?? 0, most: all + some }];
   });
   const found = lostIn(parts, counts);
   const certain = touched.filter(({ all }) => all > 0);
@@ -93,27 +84,23 @@ export function visitsLost(
 }
 
 /** Time in which nothing can have been counted. */
-function certainPart({ slot, all }: { readonly slot: number; readonly all: number }): Part {
-  return { slot, weight: all, counted: 0, most: all };
+function certainPart({ at, all }: { readonly at: number; readonly all: number }): Part {
+  return { at, weight: all, counted: 0, most: all };
 }
 
-/** Usual visits of whole hours in which none was counted, with which it can be seen that nothing can have been. */
-const ENOUGH_TO_SHOW = 5;
-
 /** A partial outage in whose whole hours nothing was counted is one of everything that counts. */
-function withEvidence({ all, some }: LocationOutage, counts: Counts, hourAt: HourAt): LocationOutage {
+function withEvidence({ all, some }: LocationOutage, { hourAt, served, usual }: Counts): LocationOutage {
   const silent = subtract(some, all).filter((span) => {
     const whole = partsOf({ all: [], some: [span] }, hourAt).filter((part) => part.some === 1);
-    const served = whole.map(({ slot }) => counts.served(slot));
-    const usual = whole.reduce((sum, { slot }) => sum + (counts.usual(slot) ?? 0), 0);
-    return usual >= ENOUGH_TO_SHOW && served.every((count) => count === null || count === 0);
+    const expected = whole.reduce((sum, { at }) => sum + (usual(at) ?? 0), 0);
+    return expected >= ENOUGH_TO_SHOW && whole.every(({ at }) => served(at) === null || served(at) === 0);
   });
   return { all: union([...all, ...silent]), some };
 }
 
 /** An hour of the outage. */
 interface Part {
-  readonly slot: number;
+  readonly at: number;
   /** The part of its usual visits that is compared with `counted`; in an hour of a partial outage all. */
   readonly weight: number;
   readonly counted: number;
@@ -122,175 +109,105 @@ interface Part {
 }
 
 function lostIn(parts: readonly Part[], counts: Counts): VisitsLost | NothingLost {
-  const usualOf = (key: "weight" | "most", of = parts) =>
-    of.reduce((sum, part) => sum + part[key] * (counts.usual(part.slot) ?? 0), 0);
-  const [expected, most] = [usualOf("weight"), usualOf("most")];
-  if (expected < 1) return "nothing_expected";
-  const today = ratioOf(hoursAround(parts, [0], counts), 0, counts);
-  if (today && today.expected >= ENOUGH_TODAY && today.ratio < 1 / UNUSUAL) return "unusual_day";
-  const around = hoursAround(parts, [-1, 0, 1], counts);
-  const now = ratioOf(around, 0, counts);
-  const past = pastDays(parts, around, expected, counts);
-  if (past.length < FEWEST_DAYS) return "history_too_thin";
-  const slope = slopeOf(past);
-  const errors = past.map(([own, context]) => own - slope * context).sort((a, b) => a - b);
-  const factor = Math.exp(slope * (now ? bounded(now.ratio) : 0));
-  const sampling = samplingError(parts, expected, counts);
-  const below = Math.hypot(WIDER * Math.max(0, -quantile(errors, 0.1)), sampling, DRIFT);
-  const above = Math.hypot(WIDER * Math.max(0, quantile(errors, 0.9)), sampling, DRIFT);
-  const [low, high] = [factor * Math.exp(-below), factor * Math.exp(above)];
-  const partial = parts.filter(({ weight, counted }) => weight === 1 && counted > 0);
-  const counted = partial.reduce((sum, part) => sum + part.counted, 0);
-  const spread = (Math.log(high / low) / 2.56) * usualOf("weight", partial) * factor;
-  if (counted > 0 && factor * usualOf("weight", partial) - counted <= BEYOND_CHANCE * spread)
-    return "chance_explains_it";
-  const lost = (times: number) => Math.min(Math.max(0, times * expected - counted), times * most);
-  const estimate = lost(factor);
-  return { estimate, low: Math.min(estimate, lost(low)), high: Math.max(estimate, lost(high)) };
-}
-
-/** The error of visits in parts of hours, whose share is due to chance: of a logarithm, the 90th percentile. */
-function samplingError(parts: readonly Part[], expected: number, counts: Counts): number {
-  const variance = parts.reduce((sum, { slot, weight }) => {
-    return sum + GROUP * weight * Math.max(0, 1 - weight) * (counts.usual(slot) ?? 0);
-  }, 0);
-  return (1.28 * Math.sqrt(variance)) / expected;
-}
-
-type Sums = { readonly ratio: number; readonly expected: number };
-type Weighted = Pick<Part, "slot" | "weight">;
-
-/** Counted by usual visits, the hours shifted by `shift`; undefined where too few of them are known. */
-function ratioOf(hours: readonly Weighted[], shift: number, counts: Counts): Sums | undefined {
-  let [known, expected, counted] = [0, 0, 0];
-  for (const { slot, weight } of hours) {
-    const [usual, own] = [counts.usual(slot + shift), counts.counted(slot + shift)];
-    if (usual === undefined || own === undefined) continue;
-    known += 1;
-    expected += weight * usual;
-    counted += weight * own;
-  }
-  if (known < ENOUGH_HOURS * hours.length || known === 0) return undefined;
-  return { ratio: (counted + FEW) / (expected + FEW), expected };
-}
-
-const bounded = (ratio: number) => Math.max(-Math.LN2, Math.min(Math.LN2, Math.log(ratio)));
-
-/** Hours that were counted on the days of the outage, or so many days before and after them. */
-function hoursAround(parts: readonly Part[], offsets: readonly number[], counts: Counts): Weighted[] {
-  const own = new Set(parts.map(({ slot }) => slot));
-  const days = new Set(parts.flatMap(({ slot }) => offsets.map((by) => localDay(slot) + by)));
-  return [...days]
-    .flatMap((day) => Array.from({ length: DAY }, (_, hour) => day * DAY + hour))
-    .filter((slot) => !own.has(slot) && (counts.usual(slot) ?? 0) > 0 && counts.counted(slot) !== undefined)
-    .map((slot) => ({ slot, weight: 1 }));
-}
-
-/** Logarithms of the ratios of the same hours on other days, and of those around them. */
-function pastDays(parts: readonly Part[], around: readonly Weighted[], expected: number, counts: Counts) {
-  const found: (readonly [own: number, context: number])[] = [];
-  for (let days = -7 * WEEKS; days <= 7 * WEEKS; days += 1) {
-    if (days === 0) continue;
-    const own = ratioOf(parts, days * DAY, counts);
-    if (!own || own.expected < ENOUGH_VISITS * expected) continue;
-    const context = ratioOf(around, days * DAY, counts);
-    found.push([Math.log(own.ratio), context ? bounded(context.ratio) : 0]);
-  }
-  return found;
-}
-
-/** Between 0 and 1: of what the hours around were busier, how much these were. */
-function slopeOf(past: readonly (readonly [own: number, context: number])[]): number {
-  let [both, square] = [0, 0.05];
-  for (const [own, context] of past) {
-    both += Math.max(-Math.LN2, Math.min(Math.LN2, own)) * context;
-    square += context * context;
-  }
-  return Math.max(0, Math.min(1, both / square));
-}
-
-/** A quantile of a sorted list that is not empty; between two of its values in proportion. */
-function quantile(sorted: readonly number[], share: number): number {
-  const at = share * (sorted.length - 1);
-  const [low = 0, high = low] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
-  return low + (high - low) * (at % 1);
-}
-
-type Counts = ReturnType<typeof createCounts>;
-
-/** Counts by local hour since 1970 (`slot`), so that a week before is 168 less. */
-function createCounts({ hours, closedDays = [] }: CountedHours, outages: readonly Interval[], hourAt: HourAt) {
-  const out = new Set(partsOf({ all: union(outages), some: [] }, hourAt).map(({ slot }) => slot));
-  const served = new Map<number, number | null>();
-  for (const [at, count] of hours) served.set(hourAt(at).slot, count);
-  const unusual = unusualDays(served, out);
-  const known = new Map<number, number | undefined>();
-  const isClosed = closedDay(closedDays);
-
-  function usualOf(slot: number): number | undefined {
-    if (isClosed(localDay(slot))) return 0;
-    const around = [];
-    let silent = 0;
-    for (let week = 1; week <= WEEKS; week += 1) {
-      const at = slot - week * WEEK;
-      const count = out.has(at) || isClosed(localDay(at)) ? undefined : served.get(at);
-      if (count === null) silent += 1;
-      else if (count !== undefined && !unusual.has(localDay(at))) around.push(count);
+  const { baseline, usual, dayAt, restOf } = counts;
+  const days = Map.groupBy(parts, ({ at }) => dayAt(at));
+  const today = restOf([...days.keys()], parts);
+  if (today.expected >= ENOUGH_TODAY && today.counted < UNUSUAL * today.expected) return "unusual_day";
+  const around = new Set([...days.keys()].flatMap((day) => [day - 1, day, day + 1]));
+  const factor = factorOf([...around].map((day) => restOf([day], parts)).filter(isOrdinary), baseline);
+  let [expected, most, variance, partly, counted] = [0, 0, 0, 0, 0];
+  for (const own of days.values()) {
+    let ofDay = 0;
+    for (const part of own) {
+      const visits = factor.mean * (usual(part.at) ?? 0);
+      ofDay += part.weight * visits;
+      most += part.most * visits;
+      variance += baseline.hour * (part.weight * visits) ** 2 + (1 + baseline.visit) * part.weight * visits;
+      if (part.counted === 0) continue;
+      partly += visits;
+      counted += part.counted;
     }
-    if (around.length >= FEWEST_WEEKS) return around.reduce((a, b) => a + b) / around.length;
-    return around.length === 0 && silent >= FEWEST_WEEKS ? 0 : undefined;
+    expected += ofDay;
+    variance += (1 - SHARED) * baseline.day * ofDay ** 2;
   }
+  if (expected < 1) return "nothing_expected";
+  variance += factor.variance * expected ** 2;
+  const error = Math.min(MOST_ERROR, Math.sqrt(Math.log1p(variance / expected ** 2)));
+  if (counted > 0 && partly - counted <= BEYOND_CHANCE * error * partly) return "chance_explains_it";
+  const lost = (times: number) => Math.min(Math.max(0, times * expected - counted), times * most);
+  const times = Math.exp(Math.hypot(OF_TENTH * error, DRIFT));
+  return { estimate: lost(1), low: lost(1 / times), high: lost(times) };
+}
 
+interface Rest {
+  readonly expected: number;
+  readonly counted: number;
+  /** The sum of the squares of what is usual in each hour. */
+  readonly squares: number;
+}
+
+/** A holiday or a promotion says nothing of the days beside it. */
+function isOrdinary({ expected, counted }: Rest): boolean {
+  return expected > 0 && counted >= BUSY.least * expected && counted <= BUSY.most * expected;
+}
+
+/** How busy these days were, by what was counted of them, and the variance that is left. */
+function factorOf(days: readonly Rest[], { day, hour, visit }: Baseline) {
+  const shared = SHARED * day;
+  const sum = (of: keyof Rest) => days.reduce((total, one) => total + one[of], 0);
+  const expected = sum("expected");
+  if (expected < 1) return { mean: 1, variance: shared };
+  const noise = ((1 - SHARED) * day) / days.length + (1 + visit) / expected + (hour * sum("squares")) / expected ** 2;
+  const share = shared / (shared + noise);
+  return { mean: 1 + share * (sum("counted") / expected - 1), variance: shared * (1 - share) };
+}
+
+type Counts = NonNullable<ReturnType<typeof createCounts>>;
+
+/** The counts and what is usual for them, by the beginning of a local hour; undefined where the history is too thin. */
+function createCounts(
+  { hours, timezone, closedDays = [] }: CountedHours,
+  span: readonly Interval[],
+  others: readonly Interval[],
+) {
+  const local = createLocalHours();
+  const hourAt: HourAt = (at) => local.at(at, timezone);
+  const isClosed = closedOn(closedDays, hourAt);
+  const outages = [...span, ...others];
+  const baseline = learnBaseline({ hours }, Math.max(...span.map(({ to }) => to)), { hourAt, outages, isClosed });
+  if (!baseline) return undefined;
+  const usual = (at: number) => (isClosed?.(at) ? 0 : baseline.usual[hourAt(at).ofWeek]);
+  const dayAt = (at: number) => localDay(hourAt(at).slot);
+  const isOut = (at: number) => outages.some(({ from, to }) => from < at + HOUR_MS && to > at);
   return {
-    served: (slot: number) => served.get(slot),
-    /** Undefined during outages, and where the service had no data. */
-    counted: (slot: number) => (out.has(slot) ? undefined : (served.get(slot) ?? undefined)),
-    /** The usual visits of the same hour in the weeks before; undefined where too few are known. */
-    usual(slot: number): number | undefined {
-      if (!known.has(slot)) known.set(slot, usualOf(slot));
-      return known.get(slot);
+    ...{ baseline, hourAt, dayAt, usual },
+    /** `null`: the service had no data; undefined: not read. */
+    served: (at: number) => hours.get(at),
+    /** The hours of these days that were counted, without those of outages. */
+    restOf(days: readonly number[], parts: readonly Part[]): Rest {
+      const own = new Set(parts.map(({ at }) => at));
+      const rest = { expected: 0, counted: 0, squares: 0 };
+      for (const [at, count] of hours) {
+        if (count === null || own.has(at) || !days.includes(dayAt(at)) || isOut(at)) continue;
+        const expected = usual(at) ?? 0;
+        if (expected === 0) continue;
+        rest.expected += expected;
+        rest.counted += count;
+        rest.squares += expected ** 2;
+      }
+      return rest;
     },
   };
-}
-
-function unusualDays(served: ReadonlyMap<number, number | null>, out: ReadonlySet<number>): Set<number> {
-  const days = new Map<number, number>();
-  for (const [slot, count] of served) {
-    const day = localDay(slot);
-    if (count !== null && !out.has(slot)) days.set(day, (days.get(day) ?? 0) + count);
-  }
-  const weekdays = Map.groupBy(days, ([day]) => day % 7);
-  const unusual = new Set<number>();
-  for (const all of weekdays.values()) {
-    const usual = median(all.map(([, sum]) => sum));
-    for (const [day, sum] of all) if (sum > UNUSUAL * usual || sum < usual / UNUSUAL) unusual.add(day);
-  }
-  return unusual;
-}
-
-/** The mean of the middle two where there is no middle. */
-function median(all: readonly number[]): number {
-  return quantile(
-    all.toSorted((a, b) => a - b),
-    0.5,
-  );
 }
 
 /** The local hours that an outage touches, and which share of each. */
 function partsOf({ all, some }: LocationOutage, hourAt: HourAt) {
   const rest = subtract(some, all);
-  const parts = new Map<number, { slot: number; all: number; some: number }>();
-  for (const { from, to } of union([...all, ...some])) {
-    for (let at = from; at < to; ) {
-      const { slot, startsAt } = hourAt(at);
-      const end = Math.min(to, startsAt + HOUR_MS);
-      const part = parts.get(slot) ?? { slot, all: 0, some: 0 };
-      const bounds = { from: at, to: end };
-      part.all += lengthIn(all, bounds) / HOUR_MS;
-      part.some += lengthIn(rest, bounds) / HOUR_MS;
-      parts.set(slot, part);
-      at = end;
-    }
-  }
-  return [...parts.values()];
+  const hours = new Set<number>();
+  for (const { from, to } of union([...all, ...some]))
+    for (let at = hourAt(from).startsAt; at < to; at += HOUR_MS) hours.add(at);
+  return Array.from(hours, (at) => {
+    const shareOf = (spans: readonly Interval[]) => lengthIn(spans, { from: at, to: at + HOUR_MS }) / HOUR_MS;
+    return { at, all: shareOf(all), some: shareOf(rest) };
+  });
 }
