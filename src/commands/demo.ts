@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load.ts";
+import { namesCsv, shopsCsv } from "../demo/directory.ts";
 import { type Inbox, startInbox } from "../demo/inbox.ts";
 import { createNarrator } from "../demo/narrator.ts";
 import { openShop } from "../demo/open-shop.ts";
@@ -100,39 +101,11 @@ async function play(context: DemoContext, startDaemon: StartDaemon, isOwnDay: bo
   await untilAborted(context, `http://${listen}`);
 }
 
-/** CSV as people write it: a telephone number begins with `+`. */
-function quoted(rows: readonly (readonly (string | undefined)[])[]): string {
-  return rows.map((row) => `${row.map((cell) => `"${cell?.replaceAll('"', '""')}"`).join(",")}\n`).join("");
-}
-
 /** A location where it is afternoon now, whose entrance counts nobody since noon. */
 export function addShop(world: Simulator["world"], now: number): void {
   const { name, timezone, noon } = openShop(now);
   const { recordings } = world.addLocation({ name, timezone, recordings: FLEET.recordingsPerLocation });
   world.impair(recordings[0]?.id ?? "", "sees", 0, noon);
-}
-
-const MANAGERS = ["Joan Smith", "Femi Adeyemi", "Jörg Müller", "Niamh Byrne"];
-
-/** The directory of the shops: the first half of them is the North. */
-export function shopsCsv(locations: readonly { readonly name: string }[]): string {
-  const rows = locations.map(({ name }, i) => {
-    const region = i < locations.length / 2 ? "north" : "south";
-    const phone = `+44 113 496 0${String(100 + i)}`;
-    return [name, region, MANAGERS[i % MANAGERS.length], phone, "router in the stock room", `${region}@example.com`];
-  });
-  return quoted([["location", "region", "manager", "phone", "notes", "regional_email"], ...rows]);
-}
-
-/** The names of the camera servers, and of the one organisation. */
-function namesCsv(locations: Simulator["world"]["locations"]): string {
-  const servers = new Set(locations.flatMap(({ recordings }) => recordings.map(({ cameraServer }) => cameraServer)));
-  const organisations = new Set(locations.map(({ organisation }) => organisation));
-  const rows = [
-    ...[...servers].map((id, i) => [id, `edge-${i + 1}`]),
-    ...[...organisations].map((id) => [id, "Example Stores"]),
-  ];
-  return quoted([["id", "name"], ...rows]);
 }
 
 /** So that the daemon finds what it would have read in eight weeks. */

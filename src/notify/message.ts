@@ -172,5 +172,5 @@ function isSpread(alerts: readonly NotifiedAlert[]): boolean {
 
 /** `New (20)`. */
 function headingOf(heading: string | undefined, total: number): string | undefined {
-  return heading && `${heading} (${count(total)})`;
+  return heading === EXAMPLE ? heading : heading && `${heading} (${count(total)})`;
 }

@@ -1,5 +1,5 @@
 /** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
-import { failingIntegration } from "../alerting/integration-name.ts";
+import { alertSubjectName } from "../alerting/incident-words.ts";
 import { type Alert, groupName, groupNouns, groupOfSubject, type Labels } from "../health/alert.ts";
 import { nameWithin } from "../lib/format.ts";
 import { capital, cut, stripControls } from "../lib/text.ts";
@@ -38,11 +38,9 @@ export function plainName(alert: NamedAlert, max: number = NAME_LENGTH): string 
     case "group":
       return groupOf(alert, max);
     case "service":
-      return "Analytics service";
     case "directory":
-      return "Directory of shops";
     case "integration":
-      return clean(failingIntegration(alert), max);
+      return clean(alertSubjectName(alert), max);
     case "external":
       return externalName(alert, max);
   }

@@ -57,6 +57,11 @@ describe("lines are folded", () => {
     expect(foldRepeats([one, { ...one, ruleId: "LowQuality" }])).toHaveLength(2);
   });
 
+  it("not where the same ends at another time", () => {
+    const escalates = (until: number) => ({ ...line([0, "escalation", "a"]), until });
+    expect(foldRepeats([escalates(5), escalates(5), escalates(9)])).toHaveLength(2);
+  });
+
   it("not where each says something new", () => {
     const given: Short[] = [
       [0, "pending"],

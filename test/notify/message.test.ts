@@ -87,6 +87,10 @@ const cameras = (shops: number, perShop: (shop: number) => number, of = alertOf)
 const start = { ...aStart, suppressed: 0 };
 const started = (of: Partial<ColdStartFacts>, firing: NotifiedAlert[] = []) =>
   ({ reason: "started", start: { ...start, ...of }, firing }) as const;
+const first = {
+  watched: ["offline for 2 m", "location offline for 1 m"],
+  example: { recording: "Leeds Briggate Entrance", location: "Leeds Briggate", timezone: "Europe/London" },
+};
 const covering = (standsFor: StandsFor) => ({ firing: [{ ...location(4, 4), standsFor }] });
 const tills = [alertOf("Till 3"), alertOf("Till 4")];
 const back = [endedOf("Till 3"), endedOf("Till 4")];
@@ -224,10 +228,8 @@ const SCENES: Readonly<Record<string, Partial<Notification>>> = {
     firing: [server(38), server(4, {}, "edge-8"), ...cameras(26, () => 1)],
   },
   "a start, nothing fires": started({}),
-  "a first start": started({
-    watched: ["offline for 2 m", "location offline for 1 m"],
-    example: { recording: "Leeds Briggate Entrance", location: "Leeds Briggate", timezone: "Europe/London" },
-  }),
+  "a first start": started(first),
+  "a first start, one fires": started(first, [alertOf("Till 0")]),
   "a start, nothing is read": started({ complete: false, recordings: 0, locations: 0 }),
   "a start, not all is read": started({ complete: false, unsettled: 3 }),
   "a start, some is pending": started({ unsettled: 3 }),
