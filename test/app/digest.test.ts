@@ -72,7 +72,7 @@ describeWithRedis("a digest", () => {
     const again = await lenswatch(["digest", "preview", "daily-ops", "--out", out, ...json]);
     expect(JSON.parse(again.stdout)).toEqual({ subject: expect.any(String), files: [out] });
     const boss = await watch.mail.waitFor(({ rcpts }) => rcpts.includes("boss@example.com"));
-    expect(boss.text).toContain(`${inItsPlace(dark)}: down `);
+    expect(boss.text).toContain(`${inItsPlace(dark)} since `);
     expect(boss.headers["auto-submitted"]).toBe("auto-generated");
     expect(boss.headers["list-unsubscribe"]).toMatch(/^<mailto:/);
     expect(await lenswatch(["digest", "send", "weekly", "--config", file])).toMatchObject({ exitCode: 2 });

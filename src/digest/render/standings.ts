@@ -23,8 +23,8 @@ export function incidentsSection(digest: Digest, limit: number): DigestSection {
       visitsWords(one.visits, visitWorth),
       acknowledgement ? acknowledgedText(acknowledgement, (at) => moment(at, digest)) : "",
     ];
-    const note = words.filter(Boolean).join("; ");
-    return { name: `${title} · ${id}`, value: humanDuration(Math.max(0, endsAt - startsAt)), note };
+    const note = `${id} · ${words.filter(Boolean).join("; ")}`;
+    return { name: title, value: humanDuration(Math.max(0, endsAt - startsAt)), note };
   });
   const cost = visitsWords(sumOfVisits(incidents.flatMap(({ visits }) => visits ?? [])), visitWorth);
   const count = [counted(incidents.length, "incident"), cost].filter(Boolean).join(", ");
