@@ -1,8 +1,8 @@
 /** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
 import { alertSubjectName } from "../alerting/incident-words.ts";
-import { type Alert, groupName, groupNouns, groupOfSubject, type Labels } from "../health/alert.ts";
+import type { Alert, Labels } from "../health/alert.ts";
 import { nameWithin } from "../lib/format.ts";
-import { capital, cut, stripControls } from "../lib/text.ts";
+import { cut, stripControls } from "../lib/text.ts";
 
 /** The longest name shown in a line of its own, in code points. */
 const NAME_LENGTH = 80;
@@ -36,7 +36,6 @@ export function plainName(alert: NamedAlert, max: number = NAME_LENGTH): string 
     case "location":
       return locationName(alert, max);
     case "group":
-      return groupOf(alert, max);
     case "service":
     case "directory":
     case "integration":
@@ -56,13 +55,6 @@ export function shortName(alert: NamedAlert, max: number = NAME_LENGTH): string 
 export function withoutLocation(name = "", { location = "" }: Labels, max: number): string {
   const rest = nameWithin(name, location);
   return rest === name ? "" : clean(rest, max);
-}
-
-/** `Camera server edge-7`. */
-function groupOf({ subject, labels }: NamedAlert, max: number): string {
-  const group = groupOfSubject(subject);
-  if (!group) return clean(subject.id, max);
-  return `${capital(groupNouns[group.label])} ${clean(groupName(group, labels), max)}`;
 }
 
 /** `DiskFull: nas-1`: its alertname, and the recording, location or instance it names. */

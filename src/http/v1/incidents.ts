@@ -4,8 +4,7 @@ import { latestOf } from "../../alerting/acknowledgement.ts";
 import { sizeOfIncident } from "../../alerting/incident.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import { visitsOf } from "../../alerting/uncounted.ts";
-import { DAY_MS, type Instant } from "../../lib/clock.ts";
-import { timesSeenAt } from "../../lib/when.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import { acknowledgementsIn, incidentListing, incidentZone, type KnownIncident, readIncident } from "../incidents.ts";
 import { inTime, namesIn, type PageData, readPageData } from "../page/page-data.ts";
@@ -13,7 +12,7 @@ import { pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { ApiEpisode, ApiVisits, episodeRow } from "./episodes.ts";
 import { AckRow, ackRow, operation, pageSchema, timeSchema } from "./operation.ts";
-import { ApiDecision, decisionRow } from "./timeline.ts";
+import { ApiDecision, decisionRow, writerOf } from "./timeline.ts";
 
 const DEFAULT_PERIOD_MS = 7 * DAY_MS;
 
@@ -79,8 +78,7 @@ export const getIncident = operation({
   async handle(deps, { param: id }) {
     const data = await readPageData(deps);
     const { incident: found, lines } = await readIncident(id, data.moment.now, deps);
-    const times = timesSeenAt(data.moment.now, deps.config().display?.timezone);
-    const at = (instant: Instant) => times.at(instant, incidentZone(found, data));
+    const at = writerOf(deps, incidentZone(found, data));
     return { ...incidentRows([found], data)[0], decisions: lines.map((line) => decisionRow(line, namesIn(data), at)) };
   },
 });

@@ -9,6 +9,7 @@ import { serviceSubject } from "../../health/service-evaluator.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { timesSeenAt } from "../../lib/when.ts";
+import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { namesIn } from "../page/page-data.ts";
 import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
@@ -66,8 +67,7 @@ export const getTimeline = operation({
     const counts = locationId === undefined ? [] : countsRows(await deps.countsJudged(), recordingId, locationId);
     const { items, nextCursor } = pageOf(lines, query);
     const names = namesOf(id, locationId, inventory);
-    const times = timesSeenAt(fleet.now, deps.config().display?.timezone);
-    const at = (instant: Instant) => times.at(instant, names.timezone);
+    const at = writerOf(deps, names.timezone);
     return { ...names, counts, items: items.map((line) => decisionRow(line, namesIn({ fleet }), at)), nextCursor };
   },
 });
@@ -101,6 +101,12 @@ function pageOf(lines: readonly LogLine[], query: PageQuery) {
     positions.set(key, position + 1);
     return `${key} ${String(position).padStart(4, "0")}`;
   });
+}
+
+/** Writes instants in the configured zone, else in this one. */
+export function writerOf({ clock, config }: Pick<HttpDeps, "clock" | "config">, zone: string) {
+  const times = timesSeenAt(clock.now(), config().display?.timezone);
+  return (instant: Instant) => times.at(instant, zone);
 }
 
 /** A line of the decision log as the API has it. */
