@@ -28,24 +28,28 @@ export function createStaleness(deps: StaleDeps): Staleness {
     return alert.state === "firing" ? known || locationIdOf(alert) : undefined;
   }
 
-  /** The shards that may have a location: any, where it is not assigned any more. */
-  function subjectsOf(location: string | undefined): string[] {
+  /** The shards that may have a location: any, where it is not assigned any more. Groups are of the fleet. */
+  function subjectsOf(alert: Alert): string[] {
+    if (alert.state === "firing" && alert.subject.kind === "group") return ["fleet"];
+    const location = locationOf(alert);
     if (location === undefined) return [];
     const shard = assigned.shardOf(location);
     return (shard === undefined ? assigned.shards() : [shard]).map((one) => `shard:${one}`);
   }
 
   return async (alerts, now) => {
-    const subjects = new Set(alerts.flatMap((alert) => subjectsOf(locationOf(alert))));
+    const subjects = new Set(alerts.flatMap(subjectsOf));
     if (subjects.size === 0) return () => undefined;
     const attempts = await shards.attemptsOf(["fleet", ...subjects]);
     const since = Math.max(runsSince(), watchedSince(attempts.get("fleet"), now, intervalMs));
     return (alert) => {
-      const location = locationOf(alert);
-      for (const by of subjectsOf(location)) {
-        const shard = attempts.get(by);
-        if (isStale(lastReadAt(shard, alert, location ?? ""), shard, { now, since, intervalMs }))
-          return { reason: "stale", by, goodAt: shard?.goodAt ?? 0 };
+      const location = locationOf(alert) ?? "";
+      for (const by of subjectsOf(alert)) {
+        const attempt = attempts.get(by);
+        const readAt = lastReadAt(attempt, alert, location);
+        // An evaluation of groups knows by itself what is too old.
+        const isLate = isStale(readAt, by === "fleet" ? undefined : attempt, { now, since, intervalMs });
+        if (isLate) return { reason: "stale", by, goodAt: attempt?.goodAt ?? 0 };
       }
       return undefined;
     };

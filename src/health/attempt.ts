@@ -26,7 +26,10 @@ export interface Attempt {
    * without an answer of which none is known.
    */
   readonly stale?: number | undefined;
-  /** When recordings with alerts, and locations, were read that the last good sweep did not read, by id. */
+  /**
+   * When that was read which has alerts and was not read at `goodAt`, by id: recordings and locations of a shard, groups of
+   * the fleet. Locations without an answer too.
+   */
   readonly unread?: Readonly<Record<string, Instant>> | undefined;
   /** The last good sweep that counted other groups than the one before, and wrote them. */
   readonly groupsAt?: Instant | undefined;

@@ -117,7 +117,7 @@ interface Part {
 }
 
 /** By the value of the label: each shard is looked at once, however many groups there are. */
-function groupParts(shards: GroupEvidence["shards"], label: GroupLabel): ReadonlyMap<string, Part[]> {
+export function groupParts(shards: GroupEvidence["shards"], label: GroupLabel): ReadonlyMap<string, Part[]> {
   const parts = new Map<string, Part[]>();
   for (const shard of shards) {
     for (const [value, count] of Object.entries(shard?.counts[label] ?? {})) {

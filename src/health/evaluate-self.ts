@@ -8,6 +8,7 @@ import type { Attempt, Attempts } from "./attempt.ts";
 import { evaluateGroups, type GroupEvidence, type GroupMoment } from "./evaluate-groups.ts";
 import type { Outcomes } from "./evaluation.ts";
 import { ageOf, type EvidenceMoment, fleetEvidence } from "./evidence.ts";
+import { groupsReadAt } from "./groups-read.ts";
 import type { Rule } from "./model.ts";
 import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
@@ -82,7 +83,9 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     const endReason = untried.has(key) ? "expired" : "no_longer_watched";
     if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, { endReason, now, out });
   }
-  return { next: Object.fromEntries(next) satisfies SelfAlertState, service, ...out };
+  const state: SelfAlertState = Object.fromEntries(next);
+  const groupsRead = groups && groupsReadAt(state, groups, context);
+  return { next: state, service, groupsRead, ...out };
 }
 
 function subjectOf(key: string): Subject {

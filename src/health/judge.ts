@@ -67,8 +67,10 @@ class ShardEvaluation {
   #dealtWith = 0;
   #absent = 0;
   #stale = 0;
-  /** The last reading of what this sweep did not read: recordings with alerts, and known locations without an answer. */
+  /** The last reading of what this sweep did not read: recordings with alerts, and known locations. */
   readonly #unreadAt = new Map<string, Instant>();
+  /** By location: how many recordings were not read, and the newest reading of those that the answer does not lack. */
+  readonly #notRead = new Map<string, { readonly count: number; readonly readAt: Instant }>();
 
   constructor(previous: ShardState, context: EvaluationContext) {
     const { now, intervalMs, rules, lowUptimes } = context;
@@ -95,6 +97,7 @@ class ShardEvaluation {
     const { now, maxGapMs } = this.#moment;
     const after = recordingsAfter(this.#previous, { read: this.#done, changed: this.#changed, left: this.#left });
     const members = this.#members(after.states);
+    this.#noteUnreadLocations(members);
     const locations = evaluateLocations(this.#previous.locations, this.#sweep, {
       ...{ watched: this.#places.watched, unread, members, notable: this.#notable, out: this.#out },
     });
@@ -250,10 +253,21 @@ class ShardEvaluation {
     return absentSince ?? this.#previous.sweptAt;
   }
 
-  #noteUnread({ id, locationId, readAt, alerts }: RecordingState): void {
-    const known = this.#unreadAt.get(locationId) ?? 0;
-    if (this.#unread.has(locationId)) this.#unreadAt.set(locationId, Math.max(readAt, known));
+  #noteUnread({ id, locationId, readAt, alerts, absentSince }: RecordingState): void {
+    const here = this.#notRead.get(locationId) ?? { count: 0, readAt: 0 };
+    // An answer that lacks a recording says something of its location.
+    const isSaid = absentSince !== undefined && !this.#unread.has(locationId);
+    const all = { count: here.count + 1, readAt: isSaid ? here.readAt : Math.max(here.readAt, readAt) };
+    this.#notRead.set(locationId, all);
     if (alerts) this.#unreadAt.set(id, readAt);
+  }
+
+  /** Locations without an answer, and those with an alert at which no recording was read. */
+  #noteUnreadLocations(members: Members | undefined): void {
+    for (const [id, { count, readAt }] of this.#notRead) {
+      const isNone = readAt > 0 && count === members?.locations.get(id)?.known;
+      if (this.#unread.has(id) || (isNone && this.#previous.locations.get(id)?.alerts)) this.#unreadAt.set(id, readAt);
+    }
   }
 
   #countStale({ readAt }: RecordingState): void {

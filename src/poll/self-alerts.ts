@@ -1,6 +1,7 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
 import { integrationName } from "../alerting/integration-name.ts";
-import { attemptsOf } from "../health/attempt.ts";
+import { watchedSince } from "../alerting/stale.ts";
+import { type Attempt, attemptsOf } from "../health/attempt.ts";
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
 import type { Evidence } from "../health/evidence.ts";
@@ -19,7 +20,7 @@ interface SelfAlertsDeps
     Pick<Store, "selfAlerts" | "groups" | "firing">,
     Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
   readonly inventory: Inventory & Pick<Store["inventory"], "follow">;
-  readonly store: Pick<Store["shards"], "attempts" | "groups" | "commit" | "noteWatched" | "noteAttempt">;
+  readonly store: Pick<Store["shards"], "attempts" | "groups" | "commit" | "noting" | "noteAttempt">;
   readonly service: Pick<Service, "checkStatus">;
   readonly directory?: { trouble(): SelfEvidence["directory"] };
   /** Groups whose counts dropped together; undefined where that is not known. */
@@ -36,18 +37,18 @@ export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<Evidence["
     askHealth();
     const { nonce: expected, state: stored } = await selfAlerts.read();
     const state = expected === "" ? selfAlertsOf(await deps.firing()) : stored;
-    const { watchedAt, ...evidence } = await gather(deps, knownSince);
+    const { fleet, ...evidence } = await gather(deps, knownSince);
     const now = clock.now();
     // Nobody watched since then: all evidence is old, and will be new in a moment.
-    if (now - watchedAt > GAP_INTERVALS * deps.intervalMs) startedAt = now;
-    const { next, service, transitions, decisions } = evaluateSelf(state, evidence, { ...deps, now, startedAt });
-    await commit.evaluation(transitions, async (changes) => {
-      const document = JSON.stringify(next);
-      const input = { key: selfAlerts.key, expected, document, now, changes, lines: decisions };
-      const committed = await store.commit(input);
-      await store.noteWatched(now, deps.intervalMs);
-      return committed;
-    });
+    if (now - (fleet?.attemptedAt ?? 0) > GAP_INTERVALS * deps.intervalMs) startedAt = now;
+    const evaluated = evaluateSelf(state, evidence, { ...deps, now, startedAt });
+    const { next, service, transitions, decisions: lines, groupsRead: unread } = evaluated;
+    const since = watchedSince(fleet, now, deps.intervalMs);
+    const noted = store.noting("fleet", { goodAt: now, attemptedAt: now, since, unread });
+    const document = JSON.stringify(next);
+    await commit.evaluation(transitions, (changes) =>
+      store.commit({ key: selfAlerts.key, expected, document, now, changes, lines, ...noted }),
+    );
     return service.state;
   };
 }
@@ -64,11 +65,11 @@ function createHealthCheck({ service, store, clock }: SelfAlertsDeps): () => voi
   return () => void ask().catch(() => {});
 }
 
-/** The evidence, and when it was last evaluated by any replica. `knownSince`: of each shard that was seen here. */
+/** The evidence, and the last evaluation of any replica. `knownSince`: of each shard that was seen here. */
 async function gather(
   deps: SelfAlertsDeps,
   knownSince: Map<number, Instant>,
-): Promise<SelfEvidence & { readonly watchedAt: Instant }> {
+): Promise<SelfEvidence & { readonly fleet: Attempt | undefined }> {
   const { store, clock, groups, assigned, integrations, inventory, rules } = deps;
   const now = clock.now();
   const shards = assigned.shards();
@@ -85,7 +86,7 @@ async function gather(
   return {
     ...known,
     shards: known.shards.map((attempt, i) => ({ ...attempt, since: knownSince.get(shards[i] ?? -1) })),
-    watchedAt: attempts.get("fleet")?.attemptedAt ?? 0,
+    fleet: attempts.get("fleet"),
     health: attempts.get("health"),
     integrations: integrations.map(({ id, name, receiver, type }, i) => {
       return { id, name: integrationName(name), receiver, type, trouble: troubles[i] };

@@ -1,9 +1,9 @@
 /** What requests to the service came to, by subject; and what sweeps counted by label. */
 import type { Redis } from "ioredis";
-import { watchedSince } from "../alerting/stale.ts";
 import type { Attempt } from "../health/attempt.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { CommitInput } from "./commit.ts";
 import { createJsonHash, createParsedHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 
@@ -30,11 +30,11 @@ export function createAttemptStore(redis: Redis, keys: Keys) {
       await hash.save(new Map([[subject, { ...before, goodAt, attemptedAt: now, error, ...more }]]));
     },
 
-    /** Notes that the fleet is watched, asked at every interval. */
-    async noteWatched(now: Instant, intervalMs: number): Promise<void> {
-      const since = watchedSince((await hash.read(["fleet"])).get("fleet"), now, intervalMs);
-      await hash.save(new Map([["fleet", { goodAt: now, attemptedAt: now, since }]]));
-    },
+    /** The part of a commit that stores a good attempt. */
+    noting: (subject: string, attempt: Attempt): Pick<CommitInput, "writes" | "read"> => ({
+      writes: [["HSET", keys.attempts, subject, JSON.stringify(attempt)]],
+      read: subject,
+    }),
 
     /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`, `counts:<n>`, `fleet`, `health`. */
     attempts: createParsedHash(redis, keys.attempts, (text) => JSON.parse(text) as Attempt),

@@ -14,7 +14,13 @@ function shiftedClock() {
   return { clock: { now: () => Date.now() + shift }, forward };
 }
 
-/** Whether something happened to a recording; at Slack, where what the mail server is sent says nothing about that. */
+const SERVER_RULES = `
+  - alert: CameraServerOffline
+    when: { group_offline: { by: camera_server, at_least: 100%, clear_below: 80%, min_recordings: 3 } }
+    for: 0s
+    respect_schedule: false`;
+
+/** Whether something happened to a recording or its groups; at Slack, where what the mail server is sent says nothing about that. */
 async function happened({ app }: Watch, id: string, wanted: string, at: string | null = "ops/slack/0") {
   const response = await fetch(`${app.address}/api/v1/recordings/${id}/timeline`);
   const { items } = (await response.json()) as { items: { integration: string | null; reason: string }[] };
@@ -48,6 +54,28 @@ describeWithRedis("after a pause", () => {
     await slack.waitFor(({ shown }) => shown.includes(dark.name) && shown.includes("still offline"));
     const after = slack.messages.slice(before).map(({ shown }) => shown);
     expect(after.filter((shown) => shown.includes(back.name) && /still offline/.test(shown))).toEqual([]);
+  });
+
+  it.concurrent("a reminder about a camera server waits until its recordings were read", async () => {
+    const { clock, forward } = shiftedClock();
+    const simulated = { locations: 4, recordingsPerLocation: 3 };
+    await using watch = await startWatch({ clock, rules: SERVER_RULES, simulator: simulated, route: APART });
+    const { simulator, slack } = watch;
+    const servers = Map.groupBy(simulator.world.recordings, ({ cameraServer }) => cameraServer).values();
+    const dark = [...servers].find(({ length }) => length >= 3) ?? [];
+    const id = dark[0]?.id ?? "none";
+    for (const recording of dark) simulator.world.setStatus(recording.id, "offline");
+    await slack.waitFor(({ text }) => /camera server/i.test(text));
+    await watch.app.stop();
+    forward(14 * HOUR);
+    for (const recording of dark) simulator.world.setStatus(recording.id, "online");
+    simulator.faults.set("http_error", { status: 503 });
+    simulator.faults.set("drop_sockets", {});
+    await watch.start();
+    await until("the reminder was suppressed", () => happened(watch, id, "stale"));
+    simulator.faults.clearAll();
+    await slack.waitFor(({ shown }) => /recovered/i.test(shown));
+    expect(slack.messages.map(({ shown }) => shown).filter((one) => /still/.test(one))).toEqual([]);
   });
 
   it.concurrent("however short, what was true before is not sent before its recording was read", async () => {

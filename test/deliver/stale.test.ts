@@ -62,6 +62,17 @@ test("what a good sweep did not read waits from when it was read last: a recordi
   expect(await staleBy({ south: NOW - 2 * I, b: NOW - 4 * I })).toEqual(["b"]);
 });
 
+test("a group waits until it was evaluated by what was read since", async () => {
+  const group = { ...about("camera_server/edge-7"), subject: { kind: "group", id: "camera_server/edge-7" } } as const;
+  const staleBy = async (fleet: Attempt) => (await shardsOf([group], { fleet, "shard:1": read(NOW - 1) }, NOW - I))[0];
+  const unread = (at: number) => ({ ...read(NOW - 1), unread: { "camera_server/edge-7": at } });
+  expect(await staleBy(read(NOW - I - 1))).toBe("fleet");
+  expect(await staleBy(unread(0))).toBe("fleet");
+  expect(await staleBy(unread(NOW - I - 1))).toBe("fleet");
+  expect(await staleBy(unread(NOW - 2))).toBeUndefined();
+  expect(await staleBy(read(NOW - 1))).toBeUndefined();
+});
+
 test("a recording that moved waits for the shard that it is in now", async () => {
   const fleet = read(NOW - 1);
   const since = NOW - I;

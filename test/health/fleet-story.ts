@@ -7,7 +7,12 @@ import { deepFreeze, INTERVAL, MINUTE, START } from "./shard-history.ts";
 export class FleetStory {
   now = START;
   state: SelfAlertState = {};
-  last: Omit<ReturnType<typeof evaluateSelf>, "service"> = { next: {}, transitions: [], decisions: [] };
+  last: Omit<ReturnType<typeof evaluateSelf>, "service"> = {
+    next: {},
+    groupsRead: undefined,
+    transitions: [],
+    decisions: [],
+  };
   rules: readonly Rule[];
 
   constructor(...rules: Rule[]) {

@@ -133,7 +133,7 @@ describeWithRedis("judging the service and the notifications", () => {
     expect(await store.episodes.endedSince(0)).toMatchObject([{ endReason: "no_longer_watched" }]);
   });
 
-  it("leaves a trace of each judgement, also of one that lost its race", async () => {
+  it("leaves a trace of each judgement", async () => {
     const { judge, store, clock } = judgeOf();
     await Promise.all([judge(), judge()]);
     clock.at += STEP;
