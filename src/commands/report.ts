@@ -98,7 +98,7 @@ const INCIDENT_COLUMNS: readonly TableColumn<ReportIncident & ReturnType<typeof 
   { head: "VISITS UNCOUNTED", cell: ({ visits }) => visits, align: "right" },
 ];
 
-const COLUMNS: readonly TableColumn<ReportGroupRow>[] = [
+const COLUMNS: readonly TableColumn<Omit<ReportGroupRow, "incidents">>[] = [
   { head: "NAME", cell: ({ name, id }) => nameOf(name, id), wraps: true },
   { head: "RECORDED", cell: (row) => columnPercent(row.unplannedAvailability ?? undefined, 2), align: "right" },
   { head: "LOST", cell: (row) => lossDuration(unplannedSeconds(row)), align: "right" },
@@ -106,7 +106,7 @@ const COLUMNS: readonly TableColumn<ReportGroupRow>[] = [
 ];
 
 /** `location 9 h 20 m, recording 40 m`: the most first. */
-function causesText({ causes }: ReportGroupRow): string {
+function causesText({ causes }: Pick<ReportGroupRow, "causes">): string {
   const known = Object.entries(causes).filter(([, seconds]) => seconds > 0);
   known.sort(([, a], [, b]) => b - a);
   return known.map(([cause, seconds]) => `${causeWords[cause as LossCause]} ${lossDuration(seconds)}`).join(", ");
@@ -116,6 +116,7 @@ const CSV_COLUMNS: CsvColumns<ReportGroupRow> = {
   name: ({ name }) => name,
   id: ({ id }) => id,
   recordings: ({ recordings }) => recordings,
+  incidents: ({ incidents }) => incidents,
   expected_seconds: ({ expectedSeconds }) => expectedSeconds,
   known_seconds: ({ knownSeconds }) => knownSeconds,
   lost_seconds: ({ lostSeconds }) => lostSeconds,

@@ -39,6 +39,8 @@ export interface DigestIncident extends Pick<Incident, "id" | "startsAt" | "ends
   readonly visits: VisitsLost | undefined;
   /** In force, of one that is open. */
   readonly acknowledgement: StoredAcknowledgement | undefined;
+  /** Of its subjects (`createIncidents`). */
+  readonly keys: ReadonlySet<string>;
 }
 
 /** A maintenance, with its windows in and around the period. */

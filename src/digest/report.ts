@@ -66,24 +66,30 @@ async function computeReport(
   const scope = await readScope(source, { period, before, timezone, matchers: [...matchers] }, fleet);
   const factsOf = createFacts(scope, createScheduleTimes(createLocalHours()));
   const lossIn = createLossIn(scope);
-  const rows = createLossRows<ReportRow>();
+  const rows = createLossRows<Omit<ReportRow, "incidents">>();
   const totalBefore = noLoss();
   const incidents = createIncidents(scope);
+  const groupsOf = new Map<string, Set<string>>();
   const wants = (subject: DigestRecording) => isChosen(matchers, subject);
   const add = (subject: DigestRecording, figures: Parameters<typeof factsOf>[1]) => {
-    incidents.add(subject);
+    const group = reportGroupOf(subject, by, fleet.inventory);
+    for (const key of incidents.add(subject)) groupsOf.set(key, (groupsOf.get(key) ?? new Set()).add(group.id));
     const lost = lossIn(factsOf(subject, figures));
-    rows.add({ ...reportGroupOf(subject, by, fleet.inventory), loss: lost.loss });
+    rows.add({ ...group, loss: lost.loss });
     addLoss(totalBefore, lost.before);
   };
   await addFleet(source, fleet, { wants, add }, before.from - AROUND_MS, period.to + AROUND_MS);
   const groups = [...reportGroups, ...(fleet.inventory.shopLabels?.() ?? [])];
+  const found = incidents.inside(period);
+  const touched = found.flatMap(({ keys }) => [...new Set([...keys].flatMap((key) => [...(groupsOf.get(key) ?? [])]))]);
+  const counts = Map.groupBy(touched, (id) => id);
   const made = {
     now: fleet.now,
     period,
     before: { period: before, total: totalBefore, incidents: incidents.inside(before).length },
   };
-  return { ...made, total: rows.total(), incidents: incidents.inside(period), rows: rows.sorted(), groups };
+  const sorted = rows.sorted().map((row) => ({ ...row, incidents: counts.get(row.id)?.length ?? 0 }));
+  return { ...made, total: rows.total(), incidents: found, rows: sorted, groups };
 }
 
 /** The period that is asked for and the one before: of a span that is a whole day, week or month, the day, week or month before. */

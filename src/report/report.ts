@@ -24,6 +24,8 @@ export interface ReportRow {
   readonly id: string;
   readonly name: string;
   readonly loss: LossTally;
+  /** The number of those that were about its recordings. */
+  readonly incidents: number;
 }
 
 /** An incident of the period. */
@@ -54,7 +56,7 @@ export interface Report {
 }
 
 /** Rows by key, to which recordings are added. */
-export function createLossRows<Row extends ReportRow>() {
+export function createLossRows<Row extends Omit<ReportRow, "incidents">>() {
   const rows = new Map<string, Row>();
   return {
     add(row: Row): void {

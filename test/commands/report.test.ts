@@ -46,8 +46,8 @@ const report: Report = {
   ],
   groups: ["location", "organisation", "camera_server", "recording", "region"],
   rows: [
-    { id: "leeds", name: "Leeds <b>Briggate</b>\u001b[2J", loss: leeds },
-    { id: "bath", name: "=Bath Southgate", loss: bath },
+    { id: "leeds", name: "Leeds <b>Briggate</b>\u001b[2J", incidents: 2, loss: leeds },
+    { id: "bath", name: "=Bath Southgate", incidents: 0, loss: bath },
   ],
 };
 
@@ -87,6 +87,7 @@ describe("lenswatch report", () => {
     const rows = Array.from({ length: 2_500 }, (_, i) => ({
       id: `r${i}`,
       name: `R ${i}`,
+      incidents: 0,
       loss: loss({ recording: i % 7 }),
     }));
     const { run, requests } = await served({ rows });
@@ -106,7 +107,7 @@ describe("lenswatch report", () => {
   });
 
   test("asks for one report, however long reading its pages takes", async () => {
-    const rows = Array.from({ length: 1_500 }, (_, i) => ({ id: `r${i}`, name: "", loss: leeds }));
+    const rows = Array.from({ length: 1_500 }, (_, i) => ({ id: `r${i}`, name: "", incidents: 0, loss: leeds }));
     let now = NOW + 1_000;
     const { run, requests } = await served({ rows }, { now: () => (now += 5_000) });
     await run("--from", "2026-11-18T00:00:00Z", "--output", "json");

@@ -181,7 +181,13 @@ describe("a report", () => {
       ["Camera 4 · Location l1: offline", "Camera 1 · Location l1: offline", "Camera server edge-2: offline"],
       1,
     ]);
-    expect((await report(request())).before.incidents).toBe(2);
+    const { rows, before: ofAll } = await report(request());
+    expect(ofAll.incidents).toBe(2);
+    expect(rows.map(({ name, incidents: own }) => [name, own]).sort()).toEqual([
+      ["Location l0", 1],
+      ["Location l1", 3],
+      ["Location l2", 1],
+    ]);
   });
 
   test("is about the recordings that are asked for", async () => {

@@ -132,7 +132,7 @@ export function aReport(name: string): Report {
   const total = { ...loss, knownMs: loss.expectedMs };
   const before = { period: { ...period, label: "Thu 29 Jan 2026" }, total, incidents: 0 };
   const incident = { id: "I-4F2K7", title: `${name}: offline`, startsAt: NOW - 9_000, endsAt: NOW, visits: undefined };
-  const rows = [{ id: "leeds", name, loss }];
+  const rows = [{ id: "leeds", name, incidents: 1, loss }];
   return { now: NOW, period, before, total: loss, incidents: [incident], rows, groups: ["location", "region"] };
 }
 

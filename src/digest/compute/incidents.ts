@@ -21,11 +21,14 @@ export function createIncidents({ episodes, acknowledgements = new Map(), mainte
     subtract([{ from, to }], windows.get(planned) ?? []);
 
   return {
-    add({ recording }: DigestRecording): void {
+    /** Gives the keys of the episodes that it may have, alone or with others. */
+    add({ recording }: DigestRecording): string[] {
       const { id, locationId, cameraServer, organisation, timezone } = recording;
       const groups = [`camera_server/${cameraServer}`, `organisation/${organisation}`, `timezone/${timezone}`];
-      for (const key of [`recording/${id}`, `location/${locationId}`, ...groups.map((group) => `group/${group}`)])
-        if (known.has(key)) concerned.add(key);
+      const all = [`recording/${id}`, `location/${locationId}`, ...groups.map((group) => `group/${group}`)];
+      const keys = all.filter((key) => known.has(key));
+      for (const key of keys) concerned.add(key);
+      return keys;
     },
 
     /** Those that were open inside a period; what lasts weighs until now. */
@@ -45,7 +48,8 @@ export function createIncidents({ episodes, acknowledgements = new Map(), mainte
         const size = Math.max(recordings, locations.size);
         const title = incidentTitle({ id, startsAt, endsAt, cause, episodes: of }, names);
         const acknowledgement = latestOf(of, acknowledgements);
-        const incident = { id, title, startsAt, endsAt, isOutage: size > 0, visits: visitsOf(of), acknowledgement };
+        const known = { isOutage: size > 0, visits: visitsOf(of), acknowledgement, keys: new Set(of.map(keyOf)) };
+        const incident = { id, title, startsAt, endsAt, ...known };
         return { incident, weight: size * lostMs, lostMs };
       });
       listed.sort((a, b) => b.weight - a.weight || b.lostMs - a.lostMs || a.incident.startsAt - b.incident.startsAt);

@@ -84,7 +84,12 @@ const groupWords = (by: string) => by.replaceAll("_", " ");
 /** The sentence, the figures, the worst incidents and groups, and the others where a reader asks for them. */
 function reportMarkup(report: Report, query: Pick<ReportPageQuery, "timezone" | "by">): Markup {
   const { summary, figures, notes, incidents, total, before, period, madeAt } = answerOf(report, query);
-  const all = { ...total, id: "", name: `All ${counted(total.recordings, "recording")}` };
+  const all = {
+    ...total,
+    incidents: report.incidents.length,
+    id: "",
+    name: `All ${counted(total.recordings, "recording")}`,
+  };
   const minuteOf = (iso: string) => inZone(Date.parse(iso), period.timezone).toFormat("yyyy-MM-dd HH:mm");
   const rows = report.rows.slice(0, MOST_ROWS).map(rowOf);
   const others = rows.slice(WORST);
@@ -114,11 +119,16 @@ function figureMarkup({ name, value, was }: ReturnType<typeof answerOf>["figures
 /** Groups with the causes of lost time that occur in all of it. */
 function groupTable(rows: readonly ReportGroupRow[], all: ReportGroupRow, first: string, caption: string): Markup {
   const causes = lossCauses.filter((cause) => all.causes[cause] > 0);
-  const heads = [first, "recorded", "lost", ...causes.map((cause) => causeWords[cause])];
+  const heads = [first, "recorded", "incidents", "lost", ...causes.map((cause) => causeWords[cause])];
   const lines = rows.map((row): TableRow => {
     const recorded = columnPercent(row.unplannedAvailability ?? undefined, 2);
     const lost = [unplannedSeconds(row), ...causes.map((cause) => row.causes[cause])].map(lossDuration);
-    return [html`<bdi>${nameOf(row.name, row.id)}</bdi>`, recorded, ...lost];
+    return [
+      html`<bdi>${nameOf(row.name, row.id)}</bdi>`,
+      recorded,
+      row.incidents === 0 ? NO_TIME : count(row.incidents),
+      ...lost,
+    ];
   });
   return tableMarkup(caption, heads, lines);
 }

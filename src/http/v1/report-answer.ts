@@ -20,7 +20,9 @@ const lossShape = {
   unplannedAvailability: ratio.describe("The same without maintenance."),
 };
 const Loss = z.strictObject(lossShape).readonly();
-const ReportGroupRow = z.strictObject({ id: z.string(), name: z.string(), ...lossShape }).readonly();
+const ReportGroupRow = z
+  .strictObject({ id: z.string(), name: z.string(), incidents: z.int().min(0), ...lossShape })
+  .readonly();
 export type ReportGroupRow = z.infer<typeof ReportGroupRow>;
 
 const periodShape = { from: timeSchema, to: timeSchema, label: z.string() };
@@ -78,8 +80,8 @@ export function answerOf(report: Report, { timezone, by }: { readonly timezone: 
   };
 }
 
-export function rowOf({ id, name, loss }: ReportRow): ReportGroupRow {
-  return { id, name, ...lossOf(loss) };
+export function rowOf({ id, name, incidents, loss }: ReportRow): ReportGroupRow {
+  return { id, name, incidents, ...lossOf(loss) };
 }
 
 function lossOf(loss: LossTally): z.infer<typeof Loss> {
