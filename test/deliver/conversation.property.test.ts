@@ -362,6 +362,9 @@ describeWithRedis("conversations over the real Redis", () => {
     await served(world, 301);
     expect(ended()).toEqual([1, 3, true]);
     expect(sums.map(({ whole }) => whole.map((one) => one[0]).join(" "))).toEqual(["a c"]);
+    const { keys } = world.lab.store;
+    const about = keys.about(chat.id, [...roots.values()][0]?.conversation ?? "");
+    expect(await testStore().redis.pttl(about)).toBeLessThanOrEqual(24 * HOUR);
     expect((await world.keys()).filter((key) => key.startsWith("talk:"))).toEqual([]);
   });
 
