@@ -3,15 +3,9 @@ import type { Alert } from "../health/alert.ts";
 import { count } from "../lib/format.ts";
 
 /** The ways in which an alert is handled, or needs nobody; in the order they are named where several apply. */
-export const attentions = [
-  "silenced",
-  "acknowledged",
-  "maintenance",
-  "inhibited",
-  "muted",
-  "paused",
-  "needed",
-] as const;
+const handledAttentions = ["silenced", "acknowledged", "maintenance", "inhibited", "muted", "paused"] as const;
+type Handled = (typeof handledAttentions)[number];
+export const attentions = [...handledAttentions, "needed"] as const;
 export type Attention = (typeof attentions)[number];
 
 /** The suppressions of an active alert; empty lists count as absent. */
@@ -24,14 +18,22 @@ export interface Suppressors {
   readonly isPaused?: boolean | undefined;
 }
 
-/** What people did comes before what another alert explains, which changes with that one. */
+/** All that apply. What people did comes before what another alert explains, which changes with that one. */
+export function attentionsOf(of: Suppressors): Handled[] {
+  const applies: Readonly<Record<Handled, unknown>> = {
+    silenced: of.silencedBy?.length,
+    acknowledged: of.acknowledgement,
+    maintenance: of.maintenance,
+    inhibited: of.inhibitedBy?.length,
+    muted: of.mutedBy?.length,
+    paused: of.isPaused,
+  };
+  return handledAttentions.filter((one) => applies[one]);
+}
+
+/** An alert that is inhibited is not counted with those that need somebody. */
 export function attentionOf(of: Suppressors): Attention {
-  if (of.silencedBy?.length) return "silenced";
-  if (of.acknowledgement) return "acknowledged";
-  if (of.maintenance) return "maintenance";
-  if (of.inhibitedBy?.length) return "inhibited";
-  if (of.mutedBy?.length) return "muted";
-  return of.isPaused ? "paused" : "needed";
+  return attentionsOf(of)[0] ?? "needed";
 }
 
 /** The attention that an alert needs, with its suppressions. */
@@ -49,7 +51,7 @@ export function neededOf<A extends Pick<Alert, "facts">>(
 }
 
 /** The words of headlines and lists; an alert that is inhibited is suppressed by another one. */
-const HANDLED_WORDS: Readonly<Record<Exclude<Attention, "needed">, string>> = {
+export const HANDLED_WORDS: Readonly<Record<Handled, string>> = {
   acknowledged: "acknowledged",
   silenced: "silenced",
   maintenance: "in maintenance",

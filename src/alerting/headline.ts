@@ -8,7 +8,7 @@ import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
 import { capital } from "../lib/text.ts";
-import { span, type Times } from "../lib/when.ts";
+import type { Times } from "../lib/when.ts";
 import { handledPhrase, neededPhrase } from "./attention.ts";
 import { namedOnce } from "./extent.ts";
 import { type Overview, occurring } from "./overview.ts";
@@ -21,36 +21,25 @@ export interface FleetHeadline {
   readonly sentence: string;
   /** Further sentences that qualify the first. */
   readonly asides: readonly string[];
-  /** For the browser's tab: the count first. */
-  readonly title: string;
 }
 
 type Shown = Pick<FleetOverview, "counts" | "evidence">;
 
 /** The headline of a fleet at a moment, whose times are in the zones of its alerts. */
 export function headlineOf(board: Overview, fleet: FleetOverview, times: Times): FleetHeadline {
-  const { counts, readAt, evidence } = fleet;
-  const total = totalOf(counts);
-  const needed = neededSentence(board, times);
-  const handled = handledOf(board);
-  const also = handled === "" ? [] : [`${capital(handled)}.`];
-  const sentence = [unknownPhrase(counts), needed].filter((phrase) => phrase !== "").join("; ");
-  if (total === 0) {
-    const aside = "No reading of any recording has arrived: the status is unknown, not good.";
-    return { tone: "unknown", sentence, asides: [aside], title: "? No recording known" };
-  }
-  if (counts.unknown === total) {
-    const asides = [lastReading(readAt, fleet.now)];
-    return { tone: "critical", sentence, asides, title: `? All unknown, ${counted(total, "recording")}` };
-  }
-  const period = humanDuration(GAP_INTERVALS * fleet.statusIntervalMs);
+  const { counts, evidence, statusIntervalMs } = fleet;
+  const sentence = [unknownPhrase(counts), neededSentence(board, times)].filter((phrase) => phrase !== "").join("; ");
+  const handled = capital(handledOf(board));
+  const period = humanDuration(GAP_INTERVALS * statusIntervalMs);
   const unknown = `Unknown: no good reading for ${period} or longer. They may be offline.`;
-  const short = board.needed.length === 0 ? statusPhrase(counts) : shortPhrase(board);
   return {
     tone: fleetTone(board, fleet),
-    sentence: sentence || calmSentence(counts, total, evidence),
-    asides: [...also, ...(counts.unknown > 0 ? [unknown] : []), ...unreadAsides(evidence)],
-    title: short || (isWhole(evidence) ? "All online" : "? Not all is read"),
+    sentence: sentence || calmSentence(counts, totalOf(counts), evidence),
+    asides: [
+      ...(handled === "" ? [] : [`${handled}.`]),
+      ...(counts.unknown > 0 ? [unknown] : []),
+      ...unreadAsides(evidence),
+    ],
   };
 }
 
@@ -107,10 +96,6 @@ function othersThan(alerts: readonly Alert[], needed: readonly Alert[]): readonl
   return namedOnce(needed.filter((alert) => !members.has(alert)));
 }
 
-function shortPhrase(board: Overview): string {
-  return `${subjectOf(board)}: ${phraseOf(board.lead?.alerts ?? board.needed)}`;
-}
-
 /** Nothing needs somebody; what is not online is known, or has not lasted long enough. */
 function calmSentence(counts: StatusCounts, total: number, evidence: Evidence | undefined): string {
   const [first, ...others] = occurring(counts).filter((status) => status !== "online");
@@ -150,9 +135,4 @@ function unreadAsides(evidence: Evidence | undefined): string[] {
 
 function all(total: number): string {
   return total === 1 ? "the one recording" : `all ${counted(total, "recording")}`;
-}
-
-function lastReading(readAt: Instant | undefined, now: Instant): string {
-  if (readAt === undefined) return "There was no good reading of them yet: they may be offline.";
-  return `The last good reading was ${span(readAt, now)} ago: they may be offline.`;
 }

@@ -21,23 +21,14 @@ interface Look {
   /** The same in Adaptive Cards. */
   readonly card: "attention" | "warning" | "default" | "accent" | "good";
   readonly terminal: "red" | "yellow" | "magenta" | "cyan" | "green";
-  /** The outline of an icon of 16 by 16, so that it does not depend on its colour alone. */
-  readonly outline: string;
 }
 
 export const looks: Readonly<Record<Tone, Look>> = {
-  critical: { sign: "🔴", mark: "✕", colour: "#d32f2f", card: "attention", terminal: "red", outline: "M2 2h12v12H2z" },
-  warning: { sign: "🟠", mark: "▲", colour: "#e08a00", card: "warning", terminal: "yellow", outline: "M8 1l7 13H1z" },
-  unknown: {
-    sign: "⚪",
-    mark: "?",
-    colour: "#7a808a",
-    card: "default",
-    terminal: "magenta",
-    outline: "M8 1l7 7-7 7-7-7z",
-  },
-  info: { sign: "🔵", mark: "i", colour: "#2f6fb5", card: "accent", terminal: "cyan", outline: "M1 4h14v8H1z" },
-  good: { sign: "✅", mark: "✓", colour: "#2e9e5b", card: "good", terminal: "green", outline: "M8 1a7 7 0 1 0 .01 0z" },
+  critical: { sign: "🔴", mark: "✕", colour: "#d32f2f", card: "attention", terminal: "red" },
+  warning: { sign: "🟠", mark: "▲", colour: "#e08a00", card: "warning", terminal: "yellow" },
+  unknown: { sign: "⚪", mark: "?", colour: "#7a808a", card: "default", terminal: "magenta" },
+  info: { sign: "🔵", mark: "i", colour: "#2f6fb5", card: "accent", terminal: "cyan" },
+  good: { sign: "✅", mark: "✓", colour: "#2e9e5b", card: "good", terminal: "green" },
 };
 
 /** The tone of a status by itself. An alert says how bad it is that a recording has it. */

@@ -1,5 +1,6 @@
 /** Alerts by their short names, and as a table. */
 
+import { attentionsOf, HANDLED_WORDS } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { alertSubjectName } from "../../alerting/incident-words.ts";
 import {
@@ -144,13 +145,7 @@ function figure(facts: AlertFacts): string {
 
 /** `acknowledged by dana, silenced`; empty where nobody acknowledged it and nothing suppresses it. */
 export function suppressionPhrase({ facts }: Pick<Alert, "facts">, active: ActiveAlert | undefined): string {
-  const { acknowledgement, silencedBy = [], inhibitedBy = [], mutedBy = [], maintenance } = active ?? {};
-  return [
-    ...(acknowledgement ? [`acknowledged by ${nameOf(acknowledgement.author, "somebody", 40)}`] : []),
-    ...(silencedBy.length > 0 ? ["silenced"] : []),
-    ...(inhibitedBy.length > 0 ? ["inhibited by another alert"] : []),
-    ...(maintenance ? ["in maintenance"] : []),
-    ...(mutedBy.length > 0 ? ["muted"] : []),
-    ...(facts.paused ? ["outside its schedule"] : []),
-  ].join(", ");
+  const by = ` by ${nameOf(active?.acknowledgement?.author ?? "", "somebody", 40)}`;
+  const all = attentionsOf({ ...active, isPaused: facts.paused });
+  return all.map((one) => HANDLED_WORDS[one] + (one === "acknowledged" ? by : "")).join(", ");
 }

@@ -15,9 +15,8 @@ import {
   overviewOf,
   ratedIn,
 } from "../../alerting/overview.ts";
-import { severityRank, severityTone, toneOf } from "../../alerting/tone.ts";
+import { looks, severityRank, severityTone, toneOf } from "../../alerting/tone.ts";
 import type { Alert } from "../../health/alert.ts";
-import { type DirectoryLookup, groupNameIn } from "../../health/directory.ts";
 import type { Tally } from "../../health/shard-overview.ts";
 import { totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
@@ -39,7 +38,7 @@ import {
 } from "./links.ts";
 import { pager, section } from "./listing.ts";
 import { namesIn, type PageData } from "./page-data.ts";
-import { countBadges, shareBar } from "./summary.ts";
+import { countBadges } from "./summary.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { sinceAt } from "./when.ts";
 
@@ -51,7 +50,7 @@ export function overviewPage(data: PageData, { cursor }: Pick<HomeQuery, "cursor
   return {
     here: "overview",
     tone: headline.tone,
-    title: headline.title,
+    title: `${looks[headline.tone].mark} ${headline.sentence}`,
     body: html`${lead(headline, fleet)}${boardSection(overview, data, cursor, visitor)}
 ${fleetMap(fleet, data)}${recentIncidents(data, "./")}`,
   };
@@ -61,7 +60,7 @@ function lead({ tone, sentence, asides }: FleetHeadline, tally: Tally): Markup {
   const total = totalOf(tally.counts);
   const badges = html`<p>${countBadges(tally)} <span class="soft">of ${counted(total, "recording")}</span></p>`;
   return html`<div class="lead ${tone}">
-<h1>${sentence}.</h1>${shareBar(tally)}${total === 0 ? nothing : badges}${asides.map((aside) => html`<p>${aside}</p>`)}</div>`;
+<h1>${sentence}.</h1>${total === 0 ? nothing : badges}${asides.map((aside) => html`<p>${aside}</p>`)}</div>`;
 }
 
 const ENTRIES_A_PAGE = 8;
@@ -129,7 +128,7 @@ function entryItem(entry: OverviewEntry, board: Overview, data: PageData, token:
   const isLast = alerts.every((alert) => isLastKnown(alert, data));
   return html`<li class="incident ${worst ? severityTone(worst.labels) : "info"}${isLast ? " last" : ""}" id="${incident.id}">
 ${severityWord(worst)}<div><h3><bdi>${incidentTitle(incident, namesIn(data))}</bdi></h3>
-<p>${sinceOf(entry, data)}${link}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry, data)}</p>
+<p>${sinceOf(entry, data)}${link}${entry.cause ? html` · <bdi>${causePhrase(entry.cause)}</bdi>` : nothing}${placesOf(entry)}</p>
 <details><summary>Show ${counted(alerts.length, "alert")}</summary>
 <ul class="board">${shown.map((alert) => alertRow(alert, data, nothing))}${left === 0 ? nothing : all}</ul></details></div>
 ${token === undefined ? nothing : incidentButtons("./", incident.id, alerts.length)}</li>`;
@@ -167,8 +166,8 @@ function sinceOf({ alerts: [first], since }: Pick<OverviewEntry, "alerts" | "sin
 
 const LOCATIONS_NAMED = 2;
 
-/** `camera server cs-1 · Leeds Briggate, York and 3 more locations`: what an incident shares, and where it is. */
-function placesOf({ alerts, cause }: OverviewEntry, { fleet: { inventory } }: PageData): Markup {
+/** ` · Leeds Briggate, York and 3 more locations`. */
+function placesOf({ alerts }: OverviewEntry): Markup {
   const places = [...Map.groupBy(alerts, ({ labels }) => labels.location_id ?? "").entries()].filter(
     ([id]) => id !== "",
   );
@@ -177,19 +176,7 @@ function placesOf({ alerts, cause }: OverviewEntry, { fleet: { inventory } }: Pa
     return html`${i === 0 ? nothing : ", "}<a href="${homeLink("./", { location: id })}"><bdi>${name}</bdi></a>`;
   });
   const left = places.length - named.length;
-  const organisations = new Set(places.map(([id]) => inventory.organisationAt(id)));
-  const servers = new Set(alerts.map(({ labels }) => labels.camera_server ?? ""));
-  const shared =
-    places.length < 2 || cause
-      ? []
-      : [onlyOf("organisation", organisations, inventory), onlyOf("camera server", servers, inventory)];
-  return html`${shared}${places.length === 0 ? nothing : html` · ${named}`}${left === 0 ? nothing : ` and ${counted(left, "more location")}`}`;
-}
-
-function onlyOf(what: string, [only = "", ...others]: ReadonlySet<string>, inventory: DirectoryLookup): Markup {
-  return only === "" || others.length > 0
-    ? nothing
-    : html` · ${what} <bdi>${nameOf(groupNameIn(inventory, only), "")}</bdi>`;
+  return html`${places.length === 0 ? nothing : html` · ${named}`}${left === 0 ? nothing : ` and ${counted(left, "more location")}`}`;
 }
 
 function handledSection(board: Overview, data: PageData, unread: ReadonlySet<Alert>): Markup {

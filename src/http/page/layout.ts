@@ -194,8 +194,8 @@ function fileRoute(app: FastifyInstance, file: string, type: string, more = ""):
 
 /** The icon of the browser's tab. */
 function iconOf(tone: Tone): string {
-  const { mark, colour, outline } = looks[tone];
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="${outline}" fill="${colour}"/>
+  const { mark, colour } = looks[tone];
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="${colour}"/>
 <text x="8" y="12" font-size="10" font-family="sans-serif" font-weight="700" text-anchor="middle" fill="#fff">${mark}</text></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -5,7 +5,6 @@ import { countsTone, toneOf, worstTone } from "../../alerting/tone.ts";
 import { alertKey, type SubjectKind } from "../../health/alert.ts";
 import type { AlertStates } from "../../health/alert-machine.ts";
 import { contactLine, groupNameIn } from "../../health/directory.ts";
-import type { RecordingStatus } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import { tallyOf } from "../../health/shard-overview.ts";
@@ -13,7 +12,7 @@ import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts"
 import type { Instant } from "../../lib/clock.ts";
 import { nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { span } from "../../lib/when.ts";
+import { capital } from "../../lib/text.ts";
 import type { UptimeKept } from "../../poll/uptime-reader.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
@@ -102,12 +101,12 @@ export function recordingPage(data: PageData, query: RecordingQuery, details: Re
   const link = (cursor: string | undefined) => sameLink({ cursor });
   const title = `Decision log of ${DECISION_LOG_DAYS} days`;
   return {
-    title: `${TITLES[status]} · ${name}`,
+    title: `${status === "unknown" ? "? " : ""}${capital(status)} · ${name}`,
     tone,
     path: pathOf(details),
     body: html`<div class="lead ${tone}"><h1><bdi>${name}</bdi></h1>
 <p>${statusBadges(state, status)} ${sinceText(state, status, timezone, moment)}</p>
-${status === "unknown" ? html`<p>${whyUnknown(details, data)}</p>` : nothing}</div>
+${status === "unknown" ? html`<p>${whyUnknown(details)}</p>` : nothing}</div>
 ${alertSection(data, details)}
 ${uptimeSection(days, timezone, thresholds.uptime)}
 ${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(details, data)}
@@ -116,28 +115,14 @@ ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
   };
 }
 
-/** The reason why its status is not known, and what to look at. */
-function whyUnknown(
-  { state, shard: { shards, now, statusIntervalMs } }: RecordingDetails,
-  { alerts, moment }: PageData,
-) {
-  const [shard] = shards;
+/** The reason why its status is not known, where its location is read: the banner has the others. */
+function whyUnknown({ state, shard: { shards, now, statusIntervalMs } }: RecordingDetails): string {
   const oldest = now - GAP_INTERVALS * statusIntervalMs;
-  if ((shard?.sweptAt ?? 0) >= oldest)
-    return state.absentSince === undefined || state.absentSince >= oldest
-      ? "The service lists it, but what it says of it cannot be read."
-      : "The service lists it no more.";
-  if (alerts.some(({ subject }) => subject.kind === "service")) return "The service does not answer for its location.";
-  const since = shard?.sweptAt ? `for ${span(shard.sweptAt, moment.now)}` : "yet";
-  return `No replica has read its location ${since}: see /readyz and the log of the replicas that poll.`;
+  if ((shards[0]?.sweptAt ?? 0) < oldest) return "";
+  return state.absentSince === undefined || state.absentSince >= oldest
+    ? "The service lists it, but what it says of it cannot be read."
+    : "The service lists it no more.";
 }
-
-const TITLES: Readonly<Record<RecordingStatus, string>> = {
-  offline: "Offline",
-  unknown: "? Unknown",
-  degraded: "Degraded",
-  online: "Online",
-};
 
 function pathOf({ state, shard }: RecordingDetails): string {
   return linkOf(state, shard, "./").slice(2);

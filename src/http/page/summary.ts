@@ -1,4 +1,4 @@
-/** Counts as badges, bars and a table of locations. */
+/** Counts as badges and as a table of locations. */
 import { type LocationSummary, occurring } from "../../alerting/overview.ts";
 import { looks, statusTones } from "../../alerting/tone.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
@@ -45,20 +45,4 @@ export function countBadges({ counts, were }: Tally): Markup[] {
 export function statusBadges(state: Pick<RecordingState, "status">, status: RecordingStatus): Markup {
   if (status !== "unknown" || state.status === undefined) return badge(status);
   return html`${badge(status)} ${badge(state.status, `was ${state.status}`, true)}`;
-}
-
-/** The same as a bar, in addition to the words. */
-export function shareBar({ counts, were }: Tally): Markup {
-  const total = totalOf(counts);
-  if (total === 0) return nothing;
-  let x = 0;
-  const known = { ...counts, unknown: were.unknown };
-  const last = { ...were, unknown: 0 };
-  const all = [known, last].flatMap((of) => occurring(of).map((status) => [status, of[status], of === last] as const));
-  const parts = all.map(([status, n, isLast]) => {
-    const width = (100 * n) / total;
-    x += width;
-    return html`<rect class="${statusTones[status]}${isLast ? " last" : ""}" x="${(x - width).toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
-  });
-  return html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
 }

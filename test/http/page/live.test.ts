@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     now.fleet = smallFleet;
     now.alerts = [dark];
     await page.getByRole("heading", { name: "1 needs attention: 1 recording offline" }).waitFor();
-    expect(await page.title()).toBe("1 needs attention: 1 recording offline · lenswatch");
+    expect(await page.title()).toBe("✕ 1 needs attention: 1 recording offline since 11:48 GMT · lenswatch");
     expect(await page.getByRole("status").first().textContent()).toBe(await page.title());
     expect(await page.locator("#news").evaluate((element) => element.role ?? element.getAttribute("role"))).toBe(
       "status",

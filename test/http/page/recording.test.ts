@@ -60,15 +60,11 @@ describe("a recording", () => {
   });
 
   test.each([
-    [{ sweptAt: NOW }, {}, [], "cannot be read"],
-    [{ sweptAt: NOW }, { absentSince: NOW - HOUR }, [], "The service lists it no more."],
-    [{ sweptAt: NOW - HOUR }, {}, [unreachable], "The service does not answer for its location."],
-    [{ sweptAt: NOW - HOUR }, {}, [], "No replica has read its location for 1 h: see /readyz"],
-    [{ sweptAt: 0 }, {}, [], "No replica has read its location yet: see /readyz"],
-  ] as const)("says why its status is unknown: swept %j, seen %j", async (swept, seen, alerts, words) => {
+    [{}, "cannot be read"],
+    [{ absentSince: NOW - HOUR }, "The service lists it no more."],
+  ] as const)("says why its status is unknown though its location is read: %j", async (seen, words) => {
     const known = fleetOf({ recordings: [recordingState("till-3", { readAt: NOW - HOUR, ...seen })] });
-    const shards = known.shards.map((shard) => ({ ...shard, ...swept }));
-    const { shown } = await pageOf(TILL, { fleet: async () => ({ ...known, shards }), alerts: active(...alerts) });
+    const { shown } = await pageOf(TILL, { fleet: async () => known });
     expect(shown.join("\n")).toContain(words);
   });
 
