@@ -1,7 +1,7 @@
 /** Evaluates rules about the counts of a location or a group; those about its recordings are left to another evaluator. */
 
 import type { Instant } from "../lib/clock.ts";
-import type { Evaluator } from "./apply-rules.ts";
+import { EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import { type CountsTogether, countsEndReason, countsText, describeCounts, togetherText } from "./counts.ts";
 import type { EvaluationContext } from "./evaluation.ts";
 import type { Rule } from "./model.ts";
@@ -19,6 +19,7 @@ export function withCounts(
     ...evaluator,
     evidence: (rule, firing) => (isOwn(rule) ? found(rule)?.met : evaluator.evidence(rule, firing)),
     endReason: (rule) => countsEndReason(found(rule)),
+    endsAfterMs: (rule) => evaluator.endsAfterMs?.(rule) ?? (isOwn(rule) ? EVIDENCE_WAIT_MS : undefined),
     isPaused: (rule) => !isOwn(rule) && evaluator.isPaused?.(rule) === true,
     startsAt: (rule) => (isOwn(rule) ? (found(rule)?.counts?.since ?? now) : evaluator.startsAt(rule)),
     facts(rule) {

@@ -58,6 +58,16 @@ describe("counts that cannot be true", () => {
     expect(story.sweep(rows)).toEqual(["resolved CountsImplausible/location/L1 recovered"]);
   });
 
+  it.each(["location/L1", "recording/a"])("end a day after their evidence: %s", (subject) => {
+    const story = new CountedStory(low);
+    const rows = { a: "online", b: "online" } as const;
+    story.found.set(subject, implausible());
+    expect(story.sweepFor(2 * INTERVAL, rows)).toContain(`firing CountsImplausible/${subject}`);
+    story.found.delete(subject);
+    expect(story.sweepFor(24 * HOUR - INTERVAL, rows)).toEqual([]);
+    expect(story.sweep(rows)).toEqual([`resolved CountsImplausible/${subject} no_longer_watched`]);
+  });
+
   it.each(["location/L1", "recording/a"])(
     "are over, not recovered, where most locations dropped together: %s",
     (subject) => {
