@@ -68,7 +68,8 @@ export function dueSince(head: GroupHead, alert: Alert, hasEnd: boolean, now: In
   const waiting = hasEnd ? undefined : head.waiting?.[alert.id];
   // A suppression may end before it was to.
   const latest = alert.state === "firing" ? now : Number.POSITIVE_INFINITY;
-  if (waiting) return waiting.lateFrom === undefined ? head.releasedAt : Math.min(waiting.lateFrom, latest);
+  if (waiting?.lateFrom !== undefined) return Math.min(waiting.lateFrom, head.releasedAt ?? latest, latest);
+  if (waiting) return head.releasedAt;
   // What was over before its escalation was to come is not late there.
   const stepMs = alert.state === "resolved" ? (head.escalateAfterMs ?? 0) : 0;
   const changedAt = hasEnd ? alert.updatedAt : alert.firedAt + stepMs;
