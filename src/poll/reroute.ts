@@ -7,7 +7,6 @@ import type { Store } from "../store/store.ts";
 import type { Check } from "../store/transact.ts";
 import type { PollContext } from "./commit.ts";
 
-const ALERTS_PER_CALL = 200;
 const NAMED = 100;
 interface OwedDeps extends Pick<PollContext, "clock" | "log"> {
   readonly store: Pick<Store, "groups" | "log">;
@@ -38,10 +37,7 @@ async function rerouteAll({ store, clock, commit, integrations, checkActive }: R
   const ids = integrations.map(({ id }) => id);
   const all = await store.shards.alerts();
   const alerts = all.map((alert) => ({ id: alert.id, to: commit.destinations(alert) }));
-  for (let from = 0; from === 0 || from < alerts.length; from += ALERTS_PER_CALL) {
-    const page = alerts.slice(from, from + ALERTS_PER_CALL);
-    await commit.wake(await store.groups.reroute(page, ids, clock.now(), checkActive("poll")));
-  }
+  await commit.wake(await store.groups.reroute(alerts, ids, clock.now(), checkActive("poll")));
 }
 
 /** Logs and counts the ends owed at integrations that left the configuration: they cannot be sent. */

@@ -150,6 +150,8 @@ function jobKeys(p: string) {
     clock: `${p}clock`,
     /** Hash: role → the hash of its active configuration, as the replicas agree; never deleted. */
     active: `${p}active`,
+    /** The hash of the configuration that alerts were routed by last; never deleted. */
+    routed: `${p}routed`,
     /** Hash: replica → JSON {hash, generation, roles, sweeps, at}; until it stops, or is silent for 30 s. */
     replicas: `${p}replicas`,
     /** String: the replica that exposes the fleet; expires unless renewed. */

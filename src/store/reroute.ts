@@ -23,6 +23,14 @@ import { pipelined } from "./redis.ts";
 import { earliestWakes, type Wakes } from "./releases.ts";
 import { type Check, newId, parseRead, type Read, type Transact } from "./transact.ts";
 
+interface Reload {
+  readonly integrations: ReadonlySet<string>;
+  readonly now: Instant;
+  readonly only?: Check | undefined;
+  /** The alerts were routed by another configuration before. */
+  readonly isNew: boolean;
+}
+
 type RoutedAlert = { readonly id: string; readonly to: readonly Destination[] };
 
 const PAGE = 200;
@@ -31,12 +39,12 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
   /** Undefined where `only` does not hold. */
   async function move(
     page: readonly RoutedAlert[],
-    { integrations, now, only }: { integrations: ReadonlySet<string>; now: Instant; only: Check | undefined },
+    { integrations, now, only, isNew }: Reload,
   ): Promise<Wakes | undefined> {
     for (;;) {
       const work = new GroupWork(redis, keys);
       const rerouting = await readRerouting(redis, keys, work, page);
-      const moving = new Moving(keys, work, rerouting, integrations, now);
+      const moving = new Moving(keys, work, rerouting, { integrations, now, isNew });
       for (const alert of page) moving.add(alert);
       const checks = page.map(({ id }) => ({
         place: [keys.alerts, id] as const,
@@ -78,8 +86,8 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
 
   /**
    * Moves stored alerts to the destinations of the active configuration (none for a resolved one): new groups become
-   * due, and alerts leave groups they are not routed to any more unless they were notified there. Gives what is due.
-   * Ends once `only` does not hold.
+   * due, and alerts leave groups they are not routed to any more unless they were notified there. Each group is looked at anew
+   * where the configuration is another than the last time. Gives what is due. Ends once `only` does not hold.
    */
   return async (
     alerts: readonly RoutedAlert[],
@@ -88,11 +96,13 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
     only?: Check,
   ): Promise<Map<string, Instant>> => {
     const wakes: Wakes[] = [];
+    const isNew = only === undefined || ((await redis.get(keys.routed)) ?? "") !== only.version;
     for (const page of chunksOf(alerts, PAGE)) {
-      const moved = await move(page, { integrations: new Set(integrations), now, only });
+      const moved = await move(page, { integrations: new Set(integrations), now, only, isNew });
       if (!moved) return earliestWakes(...wakes);
       wakes.push(moved);
     }
+    if (only && isNew) await redis.set(keys.routed, only.version);
     await forget(new Set(integrations));
     return earliestWakes(...wakes);
   };
@@ -158,15 +168,17 @@ class Moving {
   readonly #stored: Rerouting;
   readonly #integrations: ReadonlySet<string>;
   readonly #now: Instant;
+  readonly #isNew: boolean;
   /** Episodes that left a group. */
   readonly left = new Set<string>();
 
-  constructor(keys: Keys, work: GroupWork, stored: Rerouting, integrations: ReadonlySet<string>, now: Instant) {
+  constructor(keys: Keys, work: GroupWork, stored: Rerouting, { integrations, now, isNew }: Reload) {
     this.#keys = keys;
     this.#work = work;
     this.#stored = stored;
     this.#integrations = integrations;
     this.#now = now;
+    this.#isNew = isNew;
   }
 
   add({ id, to }: RoutedAlert): void {
@@ -175,16 +187,27 @@ class Moving {
       ? new Map(to.map((one) => [destined(one.integration, one.group), one]))
       : new Map<Destined, Destination>();
     const places = this.#stored.places.get(id) ?? [];
-    for (const place of places) if (!wanted.has(place)) this.#leaveOld(id, place, fires, [...wanted.keys()]);
+    for (const place of places) {
+      const hasLeft = !wanted.has(place) && this.#leaveOld(id, place, fires, [...wanted.keys()]);
+      if (this.#isNew && !hasLeft) this.#look(place);
+    }
     const known = new Set(places.map((place) => partsOf(place).integration));
     for (const [place, one] of wanted) {
-      if (places.includes(place)) this.#configure(place, one);
+      if (places.includes(place)) this.#work.configure(place, settingsOf(one));
       else this.#join(id, place, one, !known.has(one.integration));
     }
   }
 
-  /** An alert leaves a group that it is not routed to any more, unless its end is owed there. */
-  #leaveOld(id: string, place: Destined, fires: boolean, wanted: readonly Destined[]): void {
+  /** Whatever the configuration changes may be due: news, an end, a reminder, an escalation. */
+  #look(place: Destined): void {
+    const head = this.#work.head(place);
+    if (!head) return;
+    this.#work.put(place, lookedAt(head, this.#now));
+    this.#work.due(place, this.#now);
+  }
+
+  /** An alert leaves a group that it is not routed to any more, unless its end is owed there: false. */
+  #leaveOld(id: string, place: Destined, fires: boolean, wanted: readonly Destined[]): boolean {
     const { integration, group } = partsOf(place);
     const isNotified = this.#stored.notified.has(destined(integration, id));
     const others = wanted.filter((one) => partsOf(one).integration === integration);
@@ -193,7 +216,7 @@ class Moving {
     const isUnrouted = (fires && others.length === 0) || !isConfigured;
     if (isRegrouped) for (const other of others) this.#carry(id, place, other, isNotified);
     if (isRegrouped && isNotified) for (const other of others) this.#shareConversation(place, other);
-    if (!isRegrouped && !(isUnrouted && !isNotified)) return;
+    if (!isRegrouped && !(isUnrouted && !isNotified)) return false;
     this.#work.leave(place, id);
     this.left.add(id);
     const size = (this.#stored.sizes.get(place) ?? 0) - 1;
@@ -202,6 +225,7 @@ class Moving {
     this.#work.touch(place, this.#now, head);
     // A message under way may still be accepted; the end of its claim removes the group.
     if (head && !isConfigured && size <= 0 && head.claimed === undefined) this.#work.drop(place);
+    return true;
   }
 
   #carry(id: string, from: Destined, to: Destined, isNotified: boolean): void {
@@ -250,16 +274,5 @@ class Moving {
     if (isNew) this.#work.put(place, { ...head, waiting });
     this.#work.join(place, id);
     this.#work.due(place, dueAt);
-  }
-
-  /** With other timers a reminder, an escalation or news may be due already. */
-  #configure(place: Destined, to: Destination): void {
-    const before = this.#work.head(place);
-    this.#work.configure(place, settingsOf(to));
-    const head = this.#work.head(place);
-    const timersOf = (one: GroupHead) => [one.waitMs, one.intervalMs, one.repeatMs, one.escalateAfterMs].join();
-    if (!head || (before && timersOf(before) === timersOf(head))) return;
-    this.#work.put(place, lookedAt(head, this.#now));
-    this.#work.due(place, this.#now);
   }
 }

@@ -41,7 +41,7 @@ describeWithRedis("the alerts remembered at a start", () => {
     const changes = [...many, failing].map((alert) => fires(alert, ...destinationsOf(alert, route, [old])));
     await committer(testStore())(T0, ...changes);
     const { woken } = await start(old, added);
-    expect(new Set(woken)).toEqual(new Set([added.id]));
+    expect(new Set(woken)).toEqual(new Set([old.id, added.id]));
     const claim = await testStore().store.groups.claim(added, "t", T0 + HOUR, 1_000);
     expect(claim.kind === "group" && claim.alerts).toHaveLength(1_200);
   });
@@ -93,6 +93,20 @@ describeWithRedis("the alerts remembered at a start", () => {
   it("nothing remembered is nothing to do", async () => {
     expect(await start(old)).toMatchObject({ woken: [], warned: [], counted: [] });
     expect(await testStore().keys()).toEqual([]);
+  });
+
+  it("are looked at anew once by each configuration, and are not where it was loaded before", async () => {
+    const { groups, replicas } = testStore().store;
+    const camera = firing("cam");
+    await committer(testStore())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
+    const load = async (hash: string, at: number) => {
+      await testStore().redis.hset(testStore().store.keys.active, "poll", hash);
+      await rerouting([old], { at }, replicas.checkActive("poll", hash)).begin(new Set());
+      return (await groups.nextDue([old.id])).get(old.id);
+    };
+    const due = (await groups.nextDue([old.id])).get(old.id);
+    const times = [await load("one", T0 - 9), await load("one", T0 - 19), await load("two", T0 - 29)];
+    expect([due, ...times]).toEqual([due, T0 - 9, T0 - 9, T0 - 29]);
   });
 
   it("are left where they are by one that is not active any more, and no evaluation of it is stored", async () => {

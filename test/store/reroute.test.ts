@@ -42,6 +42,8 @@ describeWithRedis("another configuration after a restart", () => {
       [{ id: camera.id, to: wanted }],
       here.map(({ id }) => id),
       now,
+      // By the configuration that they were routed by before.
+      { place: [testStore().store.keys.active, "poll"], version: "" },
     );
 
   it("a new integration is notified of what fires already, after its group_wait; the others get nothing again", async () => {
@@ -173,7 +175,8 @@ describeWithRedis("another configuration after a restart", () => {
     await commit(T0, fires(camera, to(old.id)));
     await tell(T0 + WAIT);
     const hourly = to(old.id, "g", { repeatIntervalMs: HOUR });
-    expect(await reroute(T0 + 2 * HOUR, [old], hourly)).toEqual(new Map([[old.id, T0 + 2 * HOUR]]));
+    const wake = await groups.reroute([{ id: camera.id, to: [hourly] }], [old.id], T0 + 2 * HOUR);
+    expect(wake).toEqual(new Map([[old.id, T0 + 2 * HOUR]]));
     const claim = await groups.claim(old, "t", T0 + 2 * HOUR, LEASE);
     expect(claim).toMatchObject({ repeatIntervalMs: HOUR });
   });
