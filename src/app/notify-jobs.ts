@@ -25,11 +25,7 @@ export function createNotifyJobs(context: JobContext) {
   const delivery = createDeliver({
     ...context,
     ...deliveryOf(context),
-    groups: {
-      ...context.groups,
-      intend: (of, token, intent, how) =>
-        context.groups.intend(of, token, intent, { ...how, only: context.checkActive("notify") }),
-    },
+    checkActive: () => context.checkActive("notify"),
     stormMs: context.statusIntervalMs,
     suppressions: suppression.ofGroups,
     isRouted: (alert, integration, group) => isRoutedTo(alert, config.route, integration, group),

@@ -20,6 +20,7 @@ import type { Logger } from "../lib/log.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
+import type { Check } from "../store/transact.ts";
 import type { Annotate } from "./annotate.ts";
 import type { Causes } from "./causes.ts";
 import type { NotifyRefusal } from "./retry-policy.ts";
@@ -34,6 +35,8 @@ export interface DeliverDeps {
     "claim" | "intend" | "askLater" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged"
   >;
   readonly conversations: Pick<Store["conversations"], "whole">;
+  /** What holds while the configuration is active: without it no message is sent, and nothing is decided without one. */
+  checkActive?(): Check | undefined;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
   readonly timezone?: string | undefined;

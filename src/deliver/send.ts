@@ -107,7 +107,8 @@ async function isOver({ deps }: DeliveryRun, { firing }: Content, { outdatedFrom
 /** Where a repetition can be prevented, Redis must not lose what would: it is on disk before the message is sent. */
 function intend({ deps, sender, integration }: DeliveryRun, { token }: Lease, intent: Intent): Promise<boolean> {
   const isAsked = integration.conversation !== undefined && sender.find !== undefined;
-  return deps.groups.intend(integration, token, intent, { isSynced: isAsked || integration.isPager === true });
+  const isSynced = isAsked || integration.isPager === true;
+  return deps.groups.intend(integration, token, intent, { isSynced, only: deps.checkActive?.() });
 }
 
 /** The intent of a message: it may be sent from now on. */

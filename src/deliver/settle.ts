@@ -19,21 +19,22 @@ interface Settling {
 }
 
 export async function settle(
-  { deps: { groups, wake }, integration, repeats }: DeliveryRun,
+  { deps: { groups, wake, checkActive }, integration, repeats }: DeliveryRun,
   { token, gatherMs, intent }: Settling,
   now: Instant,
   decided: readonly GroupOutcome[],
 ): Promise<void> {
   const outcomes = withoutRepeats(decided, repeats);
-  const [only] = outcomes;
+  const [one] = outcomes;
+  const only = checkActive?.();
   let next: Instant | undefined;
   try {
-    if (!only || outcomes.length > 1) {
-      next = await groups.settleAll(integration, token, outcomes, { now, gatherMs, intent });
-    } else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle, intent);
+    if (!one || outcomes.length > 1) {
+      next = await groups.settleAll(integration, token, outcomes, { now, gatherMs, intent, only });
+    } else if ("settle" in one) next = await groups.settle(integration, one.group, token, one.settle, { intent, only });
     else {
-      await groups.postpone(integration, only.group, token, only.postpone, intent);
-      next = only.postpone.at;
+      await groups.postpone(integration, one.group, token, one.postpone, intent);
+      next = one.postpone.at;
     }
   } catch (thrown) {
     repeats.forget();

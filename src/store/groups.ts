@@ -20,7 +20,7 @@ import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { createReroute } from "./reroute.ts";
 import { createSettle } from "./settle.ts";
-import type { GroupOutcome, Postponement, Settlement } from "./settlement.ts";
+import type { GroupOutcome, Postponement, Settlement, Turn } from "./settlement.ts";
 import { createTake } from "./take.ts";
 import { type Check, createTransact, newId, type Transact, writing } from "./transact.ts";
 
@@ -207,8 +207,14 @@ function createOutcomes({ nextDue }: GroupTimers, end: ReturnType<typeof createS
   const dueAt = async ({ id }: Integration) => (await nextDue([id])).get(id);
   return {
     /** Ends a claim with a decision. Gives when something is due next at the integration. */
-    async settle(integration: Integration, group: string, token: string, settle: Settlement, intent?: string) {
-      await end({ integration, token, outcomes: [{ group, settle }], overMs: OVER_MS, intent });
+    async settle(
+      integration: Integration,
+      group: string,
+      token: string,
+      settle: Settlement,
+      { intent, only }: Pick<Turn, "intent" | "only"> = {},
+    ) {
+      await end({ integration, token, outcomes: [{ group, settle }], overMs: OVER_MS, intent, only });
       return dueAt(integration);
     },
 
@@ -231,10 +237,10 @@ function createOutcomes({ nextDue }: GroupTimers, end: ReturnType<typeof createS
       integration: Integration,
       token: string,
       outcomes: readonly GroupOutcome[],
-      { now, gatherMs, intent }: { now: Instant; gatherMs: number; intent?: string | undefined },
+      { now, gatherMs, ...more }: { now: Instant; gatherMs: number } & Pick<Turn, "intent" | "only">,
     ): Promise<Instant | undefined> {
       const gather = { until: now + gatherMs, ms: gatherMs };
-      await end({ integration, token, outcomes, overMs: OVER_MS, gather, intent });
+      await end({ integration, token, outcomes, overMs: OVER_MS, gather, ...more });
       return dueAt(integration);
     },
   };

@@ -21,21 +21,38 @@ import {
 } from "./settlement.ts";
 import { newId, type Transact, type Transaction, type Write } from "./transact.ts";
 
+/** Time for a replica to learn that another configuration is active. */
+const AGAIN_MS = 1_000;
+
 export function createSettle(redis: Redis, keys: Keys, { transact }: Transact) {
-  return async (turn: Turn): Promise<void> => {
-    const { integration, outcomes, gather } = turn;
-    for (;;) {
+  return async (decided: Turn): Promise<void> => {
+    const { integration, gather } = decided;
+    for (let turn = decided; ; ) {
       const work = new GroupWork(redis, keys);
       const stored = await readStored(redis, keys, work, turn);
       const settling = new Settling(keys, work, stored, turn);
-      for (const outcome of outcomes) settling.add(outcome);
+      for (const outcome of turn.outcomes) settling.add(outcome);
       if (gather && gather.ms > 0) work.writes.push(["SET", keys.storm(integration.id), gather.until, "PX", gather.ms]);
-      const outcome = await transact(work.transaction(newId(), settling.checks()));
+      const only = turn.outcomes.some(isUnsent) ? turn.only : undefined;
+      const outcome = await transact(work.transaction(newId(), [...(only ? [only] : []), ...settling.checks()]));
+      if (outcome.kind === "conflict" && outcome.place === only?.place) turn = withoutDecisions(turn);
       if (outcome.kind === "conflict") continue;
       await collectEpisodes(redis, keys, [...settling.left]);
       return;
     }
   };
+}
+
+const isUnsent = (outcome: GroupOutcome) => "settle" in outcome && !outcome.settle.sent;
+
+/** What was decided without a message, by a configuration that is not active any more, is decided again. */
+function withoutDecisions(turn: Turn): Turn {
+  const outcomes = turn.outcomes.map((outcome): GroupOutcome => {
+    if (!("settle" in outcome) || outcome.settle.sent) return outcome;
+    const { now } = outcome.settle;
+    return { group: outcome.group, postpone: { now, at: now + AGAIN_MS } };
+  });
+  return { ...turn, outcomes };
 }
 
 class Settling {

@@ -16,7 +16,7 @@ import { type Backoff, toBackoff } from "./backoff.ts";
 import { type Destined, destinationsIn, destined, type GroupWork, partsOf, statesOf } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
-import { parseRead, type Read } from "./transact.ts";
+import { type Check, parseRead, type Read } from "./transact.ts";
 
 /** The result of a decision about a group, stored after its message was accepted, where there is one. */
 export interface Settlement {
@@ -90,6 +90,8 @@ export interface Turn {
   readonly overMs: number;
   /** The id of the message whose intent is over: its outcome is known, or stays unknown. */
   readonly intent?: string | undefined;
+  /** What is decided without a message holds only while this does. */
+  readonly only?: Check | undefined;
   /** Until when the next storm is gathered, and for how long that is kept. */
   readonly gather?: { readonly until: Instant; readonly ms: number } | undefined;
 }
