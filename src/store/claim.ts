@@ -117,7 +117,7 @@ export async function readMembers(
   const episodes = [...new Set(all)];
   const members = new Map<string, Member>();
   for (let read = 1; read <= READS; read++) {
-    const revision = await redis.get(keys.alertsRevision);
+    const newest = await redis.lindex(keys.alertsLog, 0);
     for (const page of chunksOf(episodes, PAGE)) {
       const batch = redis.multi().hmget(keys.alerts, ...page);
       const replies = await batch.hmget(keys.notificationLog(integration), ...page).exec();
@@ -127,7 +127,7 @@ export async function readMembers(
       });
       for (const [i, episode] of page.entries()) members.set(episode, toMember(alerts?.[i], entries?.[i]));
     }
-    if (episodes.length <= PAGE || (await redis.get(keys.alertsRevision)) === revision) break;
+    if (episodes.length <= PAGE || (await redis.lindex(keys.alertsLog, 0)) === newest) break;
   }
   return members;
 }

@@ -6,27 +6,18 @@ import type { VisitsLost } from "../counts/visits-lost.ts";
 import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
-import { oneAtATime } from "../lib/one-at-a-time.ts";
+import { createFollower, logging } from "./change-log.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { type Place, type Transact, type Write, writing } from "./transact.ts";
 
 const PAGE = 500;
-/** A process further behind than this many writes of alerts reads all of them again. */
-const WRITES_LOGGED = 200;
-const FEW_WRITES = 16;
 const EPISODES_KEPT_MS = 90 * 86_400_000;
-
-type LoggedWrite = readonly [revision: string, ids: readonly string[]];
 
 /** The writes that tell other processes which alerts a transaction changes. */
 export function changedAlerts(keys: Keys, id: string, episodes: readonly string[]): Write[] {
   if (episodes.length === 0) return [];
-  return [
-    ["SET", keys.alertsRevision, id],
-    ["LPUSH", keys.alertsLog, JSON.stringify([id, episodes])],
-    ["LTRIM", keys.alertsLog, 0, WRITES_LOGGED - 1],
-  ];
+  return logging(keys.alertsLog, id, episodes);
 }
 
 /** The writes of ended episodes, for 90 days and no more than EPISODES_KEPT: about 15 MB. */
@@ -45,7 +36,6 @@ export function endedEpisodes(keys: Keys, episodes: readonly StoredEpisode[], no
  */
 export function createFiringStore(redis: Redis, keys: Keys) {
   let alerts = new Map<string, Alert>();
-  let revision = "";
   let firing: readonly Alert[] = [];
 
   async function readSome(ids: readonly string[]): Promise<void> {
@@ -65,24 +55,10 @@ export function createFiringStore(redis: Redis, keys: Keys) {
     else alerts.delete(id);
   }
 
-  async function readWritten(): Promise<void> {
-    const stored = (await redis.get(keys.alertsRevision)) ?? "";
-    if (stored === revision) return;
-    // Where what is known is not in the log any more, all is read.
-    let log: LoggedWrite[] = [];
-    let since = -1;
-    for (const most of revision === "" ? [1] : [FEW_WRITES, WRITES_LOGGED]) {
-      log = (await redis.lrange(keys.alertsLog, 0, most - 1)).map((text) => JSON.parse(text) as LoggedWrite);
-      since = log.findIndex(([id]) => id === revision);
-      if (since >= 0 || log.length < most) break;
-    }
-    if (since < 0) await readAll();
-    else await readSome([...new Set(log.slice(0, since).flatMap(([, ids]) => ids))]);
-    revision = log[0]?.[0] ?? stored;
+  const { follow } = createFollower<readonly string[]>(redis, keys.alertsLog, async (changes) => {
+    await (changes ? readSome([...new Set(changes.flat())]) : readAll());
     firing = [...alerts.values()];
-  }
-
-  const follow = oneAtATime(readWritten);
+  });
   return async (): Promise<readonly Alert[]> => {
     await follow();
     return firing;

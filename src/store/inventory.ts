@@ -8,14 +8,13 @@ import type { Directory, ShopRow } from "../health/directory.ts";
 import type { Location, Recording, ReportedRecording } from "../health/recording.ts";
 import { believe, type Claims, type DoubtedField } from "../health/reported-recording.ts";
 import { chunksOf } from "../lib/chunks.ts";
-import { oneAtATime } from "../lib/one-at-a-time.ts";
+import { createFollower, logging } from "./change-log.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { createLabelled } from "./labelled.ts";
+import { newId } from "./transact.ts";
 
 const PAGE = 1_000;
-/** A replica further behind than this many writes reads everything again. */
-const WRITES_LOGGED = 100;
 
 type NamesWrite = { readonly of: "recordings" | "locations"; readonly ids: readonly string[] };
 
@@ -38,17 +37,15 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     return row;
   }
 
-  /** Writes in one step, so that no replica reads new names without the new revision. */
+  /** Writes in one step, so that no replica reads the log without the new names. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
-    const batch = redis.multi();
+    const id = newId();
+    const batch = redis.multi().lindex(keys.namesLog, 0);
     add(batch);
-    const replies = await batch
-      .lpush(keys.namesLog, JSON.stringify(written))
-      .ltrim(keys.namesLog, 0, WRITES_LOGGED - 1)
-      .incr(keys.namesRevision)
-      .exec();
-    for (const [error] of replies ?? []) if (error) throw error;
-    reader.counted(Number(replies?.at(-1)?.[1]));
+    for (const words of logging(keys.namesLog, id, written)) batch.call(...words);
+    const replies = (await batch.exec()) ?? [];
+    for (const [error] of replies) if (error) throw error;
+    reader.wrote(id, `${replies[0]?.[1] ?? ""}`);
   }
 
   async function save<Row extends { readonly id: string }>(
@@ -208,9 +205,6 @@ function createNames() {
 
 /** Reads names: all of them, then those that other replicas wrote since the last time. */
 function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof createNames>) {
-  /** Undefined before anything was read. */
-  let revision: number | undefined;
-
   /** Names stay as they were after Redis was emptied. */
   async function readAll(): Promise<void> {
     for (const kind of ["locations", "recordings"] as const)
@@ -222,24 +216,9 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
     for (const [i, id] of ids.entries()) names.keep(of, id, rows[i] ?? null);
   }
 
-  async function follow(): Promise<void> {
-    // Before the first name: one that is written meanwhile is read again.
-    const now = Number((await redis.get(keys.namesRevision)) ?? 0);
-    const behind = now - (revision ?? Number.NEGATIVE_INFINITY);
-    if (behind === 0) return;
-    const isLogged = behind > 0 && behind <= WRITES_LOGGED;
-    if (isLogged) {
-      const log = await redis.lrange(keys.namesLog, 0, behind - 1);
-      for (const text of log) await read(JSON.parse(text) as NamesWrite);
-    } else await readAll();
+  return createFollower<NamesWrite>(redis, keys.namesLog, async (changes) => {
+    if (!changes) await readAll();
+    for (const change of changes ?? []) await read(change);
     names.forgetShared();
-    revision = now;
-  }
-
-  /** An own write, by the revision it made, need not be read again. */
-  function counted(written: number): void {
-    if (written - 1 === revision) revision = written;
-  }
-
-  return { follow: oneAtATime(follow), counted };
+  });
 }

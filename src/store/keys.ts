@@ -41,8 +41,7 @@ function fleetKeys(p: string) {
     countsAssessed: `${p}counts-assessed`,
     /** Hash `n` nonce, `d` document: what the counts of the fleet come to; while counts are read. */
     countsJudged: `${p}counts-judged`,
-    /** The number of times names were written, and the last of those writes, newest first, for other replicas to read. */
-    namesRevision: `${p}names:rev`,
+    /** List, newest first: the last writes of names, each its id and JSON of what it wrote. */
     namesLog: `${p}names:log`,
     /** Hash `n` nonce, `d` document, `r:` with a recording's id, `l:` with a location's; until it has no locations and no alerts. */
     shard: (shard: number) => `${p}shard:${shard}`,
@@ -69,8 +68,7 @@ function alertKeys(p: string) {
     externalAlerts: `${p}external`,
     /** Hash: episode id → `F` or `R` and JSON of the alert; a field until it is resolved and its end not owed anywhere. */
     alerts: `${p}alerts`,
-    /** The number of times alerts were written, and the last of those writes, newest first: JSON [count, [episode id]]. */
-    alertsRevision: `${p}alerts:rev`,
+    /** List, newest first: the last writes of alerts, each its id and JSON [episode id]. */
     alertsLog: `${p}alerts:log`,
     /** Hash: id → JSON of the silence; a field until five days after its end, when another one is written. */
     silences: `${p}silences`,

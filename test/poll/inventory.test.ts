@@ -204,10 +204,10 @@ describeWithRedis("the inventory job", () => {
       open--;
       if (recids.length < 100 && pages.length < 20) throw new Error("No answer.");
     });
-    const before = Number(await redis.get(store.keys.namesRevision));
+    const before = await redis.llen(store.keys.namesLog);
     await nameThem(ids.slice(0, 950));
     expect(pages.sort((a, b) => a - b)).toEqual([50, ...Array(9).fill(100)]);
-    expect(Number(await redis.get(store.keys.namesRevision)) - before).toBe(1);
+    expect((await redis.llen(store.keys.namesLog)) - before).toBe(2);
     const lacking = () => ids.filter((id) => !store.inventory.recording(id));
     expect(lacking(), "of a page that failed").toEqual(ids.slice(900));
     await nameThem(ids.slice(950));

@@ -28,7 +28,7 @@ export interface TestStore {
   readonly store: Store;
   /** A second replica's store: its own memory, the same Redis. */
   replica(): Store;
-  /** Every key left under the prefix, without it, sorted; the revision of the alerts and the memory's marker always are. */
+  /** Every key left under the prefix, without it, sorted; the log of alerts and the memory's marker always are. */
   keys(): Promise<string[]>;
   /** Lets the lease of an integration run out. */
   endLease(integration: string): Promise<void>;

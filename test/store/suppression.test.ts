@@ -238,23 +238,6 @@ describeWithRedis("a suppressed alert", () => {
   });
 });
 
-describeWithRedis("what fires", () => {
-  const testStore = useTestStore();
-
-  it.each([
-    ["a text", "x"],
-    ["a huge number", "9".repeat(400)],
-  ])("is read again after somebody else wrote %s for its revision", async (_, rubbish) => {
-    const { redis, store } = testStore();
-    await commit(T0, fires(camera, to(slack.id)));
-    await redis.set(store.keys.alertsRevision, rubbish);
-    await store.firing();
-    await redis.del(store.keys.alertsRevision);
-    await commit(T0 + 1, fires(shop, to(slack.id)));
-    expect(await store.firing()).toHaveLength(2);
-  });
-});
-
 describeWithRedis("an acknowledgement", () => {
   const testStore = useTestStore();
   it("is of an episode that fires, and goes with it once its end is not owed anywhere", async () => {
