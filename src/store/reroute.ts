@@ -86,7 +86,7 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
 
   /**
    * Moves stored alerts to the destinations of the active configuration (none for a resolved one): new groups become
-   * due, and alerts leave groups they are not routed to any more unless they were notified there. Each group is looked at anew
+   * due, and alerts leave groups they are not routed to any more unless they were notified there. Each group is looked at again
    * where the configuration is another than the last time. Gives what is due. Ends once `only` does not hold.
    */
   return async (
