@@ -19,7 +19,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     );
     for (const path of paths) expect(await read(path), path).toContain(camera.name);
     await until("it says who was told", async () =>
-      /Notified <bdi>ops\/slack\/0<\/bdi> at /.test(await read(`/recordings/${camera.id}`)),
+      /Notified <bdi>Slack \(ops\)<\/bdi> at /.test(await read(`/recordings/${camera.id}`)),
     );
     expect(await read(`/recordings/${camera.id}`)).toContain("RecordingOffline · critical · firing");
 
