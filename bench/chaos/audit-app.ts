@@ -1,9 +1,7 @@
 /** The Slack app: each beginning and end may be posted once, whatever was killed, and roots show what is true. Pure. */
+import { START_TITLE } from "../../test/support/slack-sink.ts";
 import type { Verdict } from "./audit.ts";
 import { type AppLog, type AppPost, type AppRoot, byTrace } from "./notices.ts";
-
-/** In the title of a cold start's summary, whose alerts have threads of their own. */
-const START_TITLE = "lenswatch started with an empty store";
 
 export function auditApp(log: AppLog): Verdict[] {
   return [...repeated(log), ...staleRoots(log)];
@@ -39,6 +37,7 @@ function staleRoots({ posts, roots, episodes }: AppLog): Verdict[] {
   const over = new Set(said.flatMap(({ status, key }) => (status === "resolved" ? [key] : [])));
   const byConversation = Map.groupBy(said, ({ conversation }) => conversation);
   return roots.flatMap((root): Verdict[] => {
+    // The summary of a cold start, whose alerts have threads of their own.
     if (root.text.includes(START_TITLE)) return [];
     const own = byConversation.get(`${root.integration} ${root.conversation}`) ?? [];
     const fires = own.some(({ status, key }) => status === "firing" && !over.has(key));

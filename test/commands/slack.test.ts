@@ -43,7 +43,7 @@ describe("notify-test of the Slack app", () => {
 
   it("posts one message, marked as a test", async () => {
     expect(await lenswatch(["notify-test", "ops", "--config", file])).toMatchObject({
-      stdout: expect.stringMatching(/^ops\/slack\/0: accepted\n/),
+      stdout: expect.stringMatching(/^Slack \(ops\): accepted\n/),
       exitCode: 0,
     });
     expect(slack.posts("#ops")).toMatchObject([{ text: expect.stringContaining("est") }]);
