@@ -72,7 +72,10 @@ export function createDecisionLog(redis: Redis, keys: Keys, { transact }: Transa
 /** The writes that add lines. */
 export function logWrites(keys: Keys, lines: readonly LogLine[] = []): Write[] {
   const bySubject = [...Map.groupBy(lines, ({ subject }) => subjectKey(subject))];
-  const lists = bySubject.map(([subject, own]): Write => ["LPUSH", keys.log(subject), ...own.map(encode)]);
+  const lists = bySubject.flatMap(([subject, own]): Write[] => [
+    ["LPUSH", keys.log(subject), ...own.map(encode)],
+    ["LTRIM", keys.log(subject), 0, MOST_EACH - 1],
+  ]);
   const newest = chunksOf(bySubject, PAGE).map((page): Write => {
     const scores = page.flatMap(([subject, own]) => [Math.max(...own.map(({ at }) => Math.round(at))), subject]);
     return ["ZADD", keys.logs, "GT", ...scores];
