@@ -67,8 +67,9 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
       const known = cached?.nonce === before.nonce ? cached.groups : undefined;
       const fields = encodeSweep(before, patch, randomUUID());
       const [key, subject] = [keys.shard(shard), `shard:${shard}`];
-      const counted = known && isSameCount(known, groups) ? known : groups;
-      const isCounted = counted !== known || !counted;
+      const isSame = known !== undefined && isSameCount(known, groups);
+      // The objects of this sweep: those of the next are the same while nothing is wrong.
+      const counted = groups && { ...groups, at: isSame ? known.at : groups.at };
       const attempt: Attempt = { goodAt: input.now, attemptedAt: input.now, groupsAt: counted?.at, ...sweep };
       let committed: CommitResult | undefined;
       try {
@@ -84,7 +85,7 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
             ["HDEL", key, ...fields.gone],
             ["HSET", keys.overview, shard, JSON.stringify(overview)],
             ["HSET", keys.attempts, subject, JSON.stringify(attempt)],
-            ...(isCounted ? [groupsWrite(keys, shard, groups)] : []),
+            ...(isSame ? [] : [groupsWrite(keys, shard, groups)]),
           ],
         });
       } finally {
