@@ -14,7 +14,8 @@ export type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 
 /**
  * `served`: `late`, where the claim was too old to send under, or what it read is over; `ends`, where others may wait to be
- * sent with it; `paced`, where the endpoint took a message a moment ago. `intent`: of the message whose outcome is known.
+ * sent with it; `paced`, where the endpoint took a message, or something overtook this one, a moment ago. `intent`: of the
+ * message whose outcome is known.
  */
 export type Ending =
   | {

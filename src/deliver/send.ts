@@ -16,6 +16,9 @@ import { toNotification } from "./to-notification.ts";
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
 
+/** The wait where another replica has the lease, or another configuration is active: this one learns of it in a second. */
+const OVERTAKEN_MS = 1_000;
+
 /** The content of a message. A summary is too short for what is known of each location. */
 async function contentOf(
   { deps, integration }: DeliveryRun,
@@ -79,7 +82,7 @@ export async function sendBatch(run: DeliveryRun, batch: Batch, lease: Lease, ga
     // Nothing of these is news.
     const intent = isUpdate || content.notify === "resend" ? undefined : notification.messageId;
     const isIntended = intent === undefined || (await intend(run, lease, intentOf(integration, notification, batch)));
-    if (!isIntended) return putOff("late");
+    if (!isIntended) return putOff("paced", deps.clock.now() + OVERTAKEN_MS);
     const outcome = await send(run, notification, signal);
     if ("refusal" in outcome) {
       const { refusal } = outcome;

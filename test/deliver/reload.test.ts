@@ -165,6 +165,25 @@ describeWithRedis("a reload", () => {
     expect(lab.lines()).toEqual([expect.stringMatching(/first \+a$/), expect.stringMatching(/resolved -a$/)]);
   });
 
+  it("that a replica has not learned of yet makes it wait, and not ask again and again", async () => {
+    const { redis, store } = testStore();
+    const lab = new Lab(testStore(), [slack]);
+    lab.deps.checkActive = () => store.replicas.checkActive("notify", "earlier");
+    await redis.hset(store.keys.active, "notify", "later");
+    let intended = 0;
+    lab.groups.intend = async (...args) => {
+      if (++intended > 20) throw new Error("it asks again and again");
+      return store.groups.intend(...args);
+    };
+    await lab.fires("a");
+    lab.now += MINUTE;
+    await lab.anotherReplica().deliver(slack.id);
+    expect(intended).toBe(1);
+    await redis.hset(store.keys.active, "notify", "earlier");
+    await lab.until(2);
+    expect(lab.lines()).toEqual([expect.stringMatching(/first \+a$/)]);
+  });
+
   it("does not overtake what was sent: that is stored", async () => {
     const { redis, store } = testStore();
     const lab = new Lab(testStore(), [slack]);
