@@ -37,7 +37,7 @@ export interface Overview {
   /** The entry of most alerts, where it has several. */
   readonly lead: OverviewEntry | undefined;
   readonly handled: ReadonlyMap<Attention, readonly Alert[]>;
-  /** Of all alerts. */
+  /** The tone of all alerts together. */
   readonly tone: Tone;
 }
 
@@ -112,7 +112,7 @@ export interface LocationSummary extends LocationOverview {
   /** The organisation of one of its recordings; empty where it is not known, or all are of one. */
   readonly organisation: string;
   readonly needed: number;
-  /** Of its worst alert and its worst status, as last known. */
+  /** The worse of the tones of its alerts and of its statuses, as last known. */
   readonly tone: Tone;
   /** Some of it was not read lately. */
   readonly isLast: boolean;

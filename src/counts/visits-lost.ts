@@ -46,7 +46,7 @@ const BEYOND_CHANCE = 3;
 const OF_TENTH = 1.28;
 /** The share of the variance of days that those in a row have in common: weather, season, promotions. */
 const SHARED = 0.5;
-/** Of a logarithm: the counts of any location vary by less. */
+/** The largest standard error of a logarithm: the counts of any location vary by less. */
 const MOST_ERROR = 1;
 /** The counts of an ordinary day, of what is usual. */
 const BUSY = { least: 0.5, most: 2 } as const;

@@ -49,7 +49,7 @@ async function pageOf(
   const [group = "", ...more] = shares.map(({ claim }) => claim.group);
   const id = unsure.find(mayRing) ?? conversationId(integration.id, more.length === 0 ? group : "storm", token);
   const paging = pagingOf({ ...content, reason: content.notify }, id, (key) => {
-    // What may be in it, and is not sent, is suppressed.
+    // An alert that may be in it, and is not sent, is suppressed.
     const isAcknowledged = others.get(key)?.every(({ page }) => !page || page.isAcknowledged);
     return others.has(key) ? { ...(isAcknowledged && { isAcknowledged }) } : undefined;
   });

@@ -7,7 +7,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
 
-/** Gives a look-up for these alerts: an end was read, and other subjects have no shard. */
+/** Gives a look-up for these alerts: an end was read, and the service, integrations and external alerts are not. */
 export type Staleness = (alerts: readonly Alert[], now: Instant) => Promise<(alert: Alert) => Suppression | undefined>;
 
 interface StaleDeps {
@@ -28,7 +28,7 @@ export function createStaleness(deps: StaleDeps): Staleness {
     return alert.state === "firing" ? known || locationIdOf(alert) : undefined;
   }
 
-  /** The shards that may have a location: any, where it is not assigned any more. Groups are of the fleet. */
+  /** The attempts that may have read it: of any shard, where its location is not assigned any more; of the fleet for a group. */
   function subjectsOf(alert: Alert): string[] {
     if (alert.state === "firing" && alert.subject.kind === "group") return ["fleet"];
     const location = locationOf(alert);

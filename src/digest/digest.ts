@@ -39,7 +39,7 @@ export interface DigestIncident extends Pick<Incident, "id" | "startsAt" | "ends
   readonly visits: VisitsLost | undefined;
   /** In force, of one that is open. */
   readonly acknowledgement: StoredAcknowledgement | undefined;
-  /** Of its subjects (`createIncidents`). */
+  /** The keys of its subjects (`createIncidents`). */
   readonly keys: ReadonlySet<string>;
 }
 

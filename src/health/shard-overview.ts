@@ -122,7 +122,7 @@ export interface FleetTotals {
   readonly readAt: Instant | undefined;
   readonly mark: number;
   readonly counts: StatusCounts;
-  /** As `were` of a location. */
+  /** The last known statuses of recordings that are unknown now. */
   readonly were: StatusCounts;
   /** In the order of their shards. */
   readonly locations: ReadonlyMap<string, LocationOverview>;

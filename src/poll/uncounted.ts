@@ -42,7 +42,7 @@ const SETTLED_AFTER_MS = 72 * HOUR_MS;
 const LOCATIONS_AT_ONCE = 50;
 /** An estimate of what still lasts is used for so long. */
 const ESTIMATE_FOR_MS = 60_000;
-/** Of more than so many, those that were made longer ago are dropped. */
+/** Estimates kept: of more, the ones made longer ago are dropped. */
 const MOST_ESTIMATES = 2_000;
 const DROPPED_AFTER_MS = 15 * 60_000;
 /** Other locations keep their estimates until the next call. */

@@ -45,7 +45,7 @@ export interface Report {
   readonly now: Instant;
   readonly period: ReportPeriod;
   readonly total: LossTally;
-  /** Of the same recordings, worst first. */
+  /** The incidents of the same recordings, worst first. */
   readonly incidents: readonly ReportIncident[];
   /** The period before, of the same recordings, and the number of its incidents. */
   readonly before: { readonly period: ReportPeriod; readonly total: LossTally; readonly incidents: number };

@@ -33,7 +33,7 @@ export interface CommitInput {
   readonly expected: string;
   readonly document: string;
   readonly now: Instant;
-  /** What must hold beside that; by default nothing. */
+  /** A further check; by default none. */
   readonly only?: Check | undefined;
   /** Writes of the same transaction, before that of the document. */
   readonly writes?: readonly Write[] | undefined;

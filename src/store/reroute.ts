@@ -113,7 +113,7 @@ interface Rerouting {
   readonly places: ReadonlyMap<string, readonly Destined[]>;
   /** Integrations with an episode that was, or may have been, notified there. */
   readonly notified: ReadonlySet<string>;
-  /** What is written down of messages under way. */
+  /** The intents of messages under way, to be checked. */
   readonly intents: readonly Read[];
   /** By group: how many members it has, kept up to date. */
   readonly sizes: Map<Destined, number>;

@@ -52,7 +52,7 @@ export interface Settlement {
 export interface Postponement {
   readonly now: Instant;
   readonly at: Instant;
-  /** What a message was about whose outcome stays unknown. */
+  /** The episodes of a message whose outcome stays unknown. */
   readonly unsure?: readonly NotificationLogEntry[] | undefined;
   readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: NotifyErrorScope };
   readonly lines?: readonly LogLine[] | undefined;
@@ -90,7 +90,7 @@ export interface Turn {
   readonly overMs: number;
   /** The id of the message whose intent is over: its outcome is known, or stays unknown. */
   readonly intent?: string | undefined;
-  /** What is decided without a message holds only while this does. */
+  /** The check under which decisions without a message hold. */
   readonly only?: Check | undefined;
   /** Until when the next storm is gathered, and for how long that is kept. */
   readonly gather?: { readonly until: Instant; readonly ms: number } | undefined;

@@ -144,7 +144,7 @@ function parseOverview(text: string, shard: string): KnownOverview {
   return knownOverview(Number(shard), JSON.parse(text) as ShardOverview);
 }
 
-/** And written lately. Counts of groups in which nothing is wrong stay the same objects. */
+/** True where the same was written lately. Counts of groups stay the same objects while nothing is wrong. */
 function isSameCount({ at: writtenAt, ...before }: ShardGroups, groups: ShardGroups | undefined): boolean {
   if (!groups || groups.at - writtenAt >= GROUPS_AGAIN_MS) return false;
   const { at, ...now } = groups;

@@ -31,7 +31,7 @@ export function createIncidents({ episodes, acknowledgements = new Map(), mainte
       return keys;
     },
 
-    /** Those that were open inside a period; what lasts weighs until now. */
+    /** The incidents that were open inside a period; one that lasts weighs until now. */
     inside(period: Interval): DigestIncident[] {
       const open = all.flatMap((incident) => {
         const episodes = incident.episodes.filter(isConcerned);

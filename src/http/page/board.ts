@@ -81,7 +81,7 @@ function boardSection(board: Overview, data: PageData, cursor: string | undefine
   return html`${top}${unreadSection(unread, board, data)}${handledSection(board, data, new Set(unread))}`;
 }
 
-/** What fires, and is suppressed while the service does not answer. */
+/** The alerts that fire, and are suppressed while the service does not answer. */
 function unreadAlerts({ handled }: Overview, { alerts, suppressed }: PageData): Alert[] {
   const own = alerts.flatMap(({ subject, labels }) => (subject.kind === "service" ? fingerprint(labels) : []));
   const isOwn = ({ key }: Alert) => suppressed.get(key)?.inhibitedBy?.some((print) => own.includes(print)) === true;

@@ -28,7 +28,7 @@ export interface HtmlPage {
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
   readonly data?: PageData;
-  /** Of a page without data. */
+  /** The moment at which a page without data was made. */
   readonly madeAt?: Instant;
   /** The text that was searched for. */
   readonly sought?: string;

@@ -93,7 +93,7 @@ function hasAll({ matchers }: Silence, wanted: readonly string[]): boolean {
   return wanted.every((one) => own.includes(one));
 }
 
-/** As Alertmanager has it, and in words what it is about. */
+/** The silence as Alertmanager answers it, with words for what it is about. */
 export function gettableSilence(silence: Silence, now: Instant, names: IncidentNames) {
   const { id, matchers, createdBy, comment, annotations } = silence;
   return {
