@@ -4,8 +4,16 @@ import { describe, expect, test } from "vitest";
 import { createMatcher, parseMatchers } from "../../src/alerting/matcher.ts";
 import { patternCost, requestBudget } from "../../src/alerting/pattern.ts";
 
-/** CPU time of this process and its memory, whatever else the machine does. */
+/** CPU ms that no pattern may take; what is refused here would take seconds. Collection of garbage is counted, too. */
+const MOST_MS = 300;
+
+/** CPU time of this process and its memory, whatever else the machine does: the least of three. */
 function costOf(work: () => void): { readonly ms: number; readonly mb: number } {
+  const all = Array.from({ length: 3 }, () => costOnce(work));
+  return { ms: Math.min(...all.map(({ ms }) => ms)), mb: Math.min(...all.map(({ mb }) => mb)) };
+}
+
+function costOnce(work: () => void): { readonly ms: number; readonly mb: number } {
   const [before, began] = [process.memoryUsage(), process.cpuUsage()];
   work();
   const { user, system } = process.cpuUsage(began);
@@ -85,7 +93,7 @@ const HOSTILE = {
 describe("no pattern of a request stalls the process or fills its memory", () => {
   test.each(Object.entries(HOSTILE))("%s", (_, text) => {
     const { ms, mb } = costOf(() => attempt(() => createMatcher("x", "=~", text, requestBudget())));
-    expect(ms).toBeLessThan(50);
+    expect(ms).toBeLessThan(MOST_MS);
     expect(mb).toBeLessThan(50);
   });
 
@@ -94,7 +102,7 @@ describe("no pattern of a request stalls the process or fills its memory", () =>
     expect(() => createMatcher("x", "=~", one, requestBudget())).not.toThrow();
     const all = Array.from({ length: 200 }, (_, i) => `x${i}=~"${one}"`).join(",");
     const { ms } = costOf(() => expect(() => parseMatchers(all, requestBudget())).toThrow(/too large: repeat less/));
-    expect(ms).toBeLessThan(50);
+    expect(ms).toBeLessThan(MOST_MS);
   });
 
   test("nor does any that fits, whatever the longest label is", () => {
@@ -113,7 +121,7 @@ describe("no pattern of a request stalls the process or fills its memory", () =>
       const asked = [label, `${label.slice(1)}c`, "a".repeat(1_024)].map((value) =>
         costOf(() => matcher.matches(value)),
       );
-      expect(Math.max(...asked.map(({ ms }) => ms)), text).toBeLessThan(50);
+      expect(Math.max(...asked.map(({ ms }) => ms)), text).toBeLessThan(MOST_MS);
       expect(
         asked.reduce((sum, { mb }) => sum + mb, 0),
         text,
