@@ -61,7 +61,7 @@ function countsIn(text: string): Partial<Record<RecordingStatus, number>> {
 test("page, API, command line and message count the same", async () => {
   let now = worldOf(0);
   const { address, json } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
-  for (let seed = 1; seed <= 60; seed++) {
+  for (let seed = 1; seed <= 30; seed++) {
     now = worldOf(seed);
     const html = await (await fetch(address)).text();
     const shown = shownText(html);
@@ -133,7 +133,7 @@ test("page, API, command line and every message say the same of what alerts shar
   let now = outageOf(0);
   const { address, json } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
   const said = new Set<string>();
-  for (let seed = 1; seed <= 60; seed++) {
+  for (let seed = 1; seed <= 30; seed++) {
     now = outageOf(seed);
     const clausesIn = (text: string) => [...new Set(text.match(CLAUSE)?.map((one) => one.toLowerCase()))];
     const page = clausesIn(shownText(await (await fetch(address)).text()).join("\n"));
