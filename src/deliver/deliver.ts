@@ -11,11 +11,9 @@ import { decide } from "./decide.ts";
 import { type Ending, outcomesOf, reportEnding } from "./ending.ts";
 import type { DeliverDeps, DeliveryRun, Lease } from "./model.ts";
 import { recover } from "./recover.ts";
-import { SEND_DEADLINE_MS, sendBatch } from "./send.ts";
+import { LEASE_MS, SEND_DEADLINE_MS, sendBatch } from "./send.ts";
 import { settle, settleAccepted } from "./settle.ts";
 
-/** Longer than any send, so that two never send at once. */
-export const LEASE_MS = 13_000;
 const LONGEST_LEASE_MS = 120_000;
 /** The time that a send needs of its lease; a claim that is older by then is made again, for longer. */
 const NEEDED_MS = SEND_DEADLINE_MS + 500;
@@ -97,9 +95,11 @@ async function turn(run: DeliveryRun, leaseMs: number, gathersEnds: boolean): Pr
   const decided = await decide(run, isStorm ? claim.groups : [claim], gathersEnds);
   const batch = decideStorm(decided, isStorm ? claim.due : 1, gathersEnds);
 
+  const ms = isStorm ? claim.leaseMs : leaseMs;
   const lease: Lease = {
     token,
-    startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
+    ms,
+    startBy: claimedAt + ms - NEEDED_MS,
     // However busy the machine, it is sent at last.
     outdatedFrom: leaseMs < LONGEST_LEASE_MS ? claimedAt + OUTDATED_MS : Number.POSITIVE_INFINITY,
   };

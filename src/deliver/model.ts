@@ -78,6 +78,7 @@ export interface DeliveryRun {
 
 export interface Lease {
   readonly token: string;
+  readonly ms: number;
   /** A send that began later might outlast the lease. */
   readonly startBy: Instant;
   /** From then on what was read under it may be over. */

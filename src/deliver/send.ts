@@ -13,8 +13,10 @@ import { talkOf } from "./paging.ts";
 import type { NotifyRefusal } from "./retry-policy.ts";
 import { toNotification } from "./to-notification.ts";
 
-/** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
+/** No send takes longer, the wait for Redis' disk included. */
 export const SEND_DEADLINE_MS = 10_000;
+/** Longer than any send, so that two never send at once, and what was cut off has time to arrive before it is asked about. */
+export const LEASE_MS = 13_000;
 
 /** The wait where another replica has the lease, or another configuration is active: this one learns of it in a second. */
 const OVERTAKEN_MS = 1_000;
@@ -108,10 +110,10 @@ async function isOver({ deps }: DeliveryRun, { firing }: Content, { outdatedFrom
 }
 
 /** Where a repetition can be prevented, Redis must not lose what would: it is on disk before the message is sent. */
-function intend({ deps, sender, integration }: DeliveryRun, { token }: Lease, intent: Intent): Promise<boolean> {
+function intend({ deps, sender, integration }: DeliveryRun, lease: Lease, intent: Intent): Promise<boolean> {
   const isAsked = integration.conversation !== undefined && sender.find !== undefined;
   const isSynced = isAsked || integration.isPager === true;
-  return deps.groups.intend(integration, token, intent, { isSynced, only: deps.checkActive?.() });
+  return deps.groups.intend(integration, lease, intent, { isSynced, only: deps.checkActive?.() });
 }
 
 /** The intent of a message: it may be sent from now on. */
@@ -129,7 +131,7 @@ function intentOf(
   return {
     messageId,
     at,
-    askAt: at + SEND_DEADLINE_MS,
+    askAt: at + LEASE_MS,
     ...(conversation && { conversation: { id, openedAt, handle, groups } }),
     isSummary: now.length > 1,
     isQuestion: reason === "question" || undefined,

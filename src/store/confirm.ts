@@ -12,17 +12,28 @@ const RETRY_MS = 5_000;
 
 type Confirm = () => Promise<void>;
 
-/** Gives what waits, bounded, until a replica has every write of this connection, and logs when none does. */
-export function createConfirm(redis: Redis, key: string, log: Logger): Confirm {
+/** Gives what waits for something, bounded, and logs once when that does not come in time, and once when it does again. */
+function createWait(
+  wait: () => Promise<boolean>,
+  log: Logger | undefined,
+  words: { failed: string; again: string },
+): Confirm {
   let failedAt: number | undefined;
   return async () => {
     if (failedAt !== undefined && performance.now() - failedAt < RETRY_MS) return;
-    const isConfirmed = await confirmWrites(redis, key).catch(() => false);
-    if (!isConfirmed && failedAt === undefined)
-      log.warn("no replica of Redis confirmed a write in time, a failover now could repeat notifications");
-    if (isConfirmed && failedAt !== undefined) log.info("a replica of Redis confirms writes again");
-    failedAt = isConfirmed ? undefined : performance.now();
+    const isDone = await wait();
+    if (!isDone && failedAt === undefined) log?.warn(words.failed);
+    if (isDone && failedAt !== undefined) log?.info(words.again);
+    failedAt = isDone ? undefined : performance.now();
   };
+}
+
+/** Gives what waits until a replica has every write of this connection. */
+export function createConfirm(redis: Redis, key: string, log: Logger): Confirm {
+  return createWait(() => confirmWrites(redis, key).catch(() => false), log, {
+    failed: "no replica of Redis confirmed a write in time, a failover now could repeat notifications",
+    again: "a replica of Redis confirms writes again",
+  });
 }
 
 /**
@@ -37,9 +48,17 @@ export async function confirmWrites(redis: Redis, key: string): Promise<boolean>
 /** The wait for the disk: of a second with `appendfsync everysec`, and what a slow disk adds. */
 const SYNC_MS = 1_500;
 
-/** Waits until the server's disk has everything written so far on this connection, where the server can say so (7.2), not for long. */
-export async function synced(redis: Redis, key: string): Promise<void> {
-  await redis.pipeline().exists(key).call("WAITAOF", "1", "0", SYNC_MS).exec();
+/** Gives what waits until the server's disk has every write of this connection, where the server can say so (7.2). */
+export function createSync(redis: Redis, key: string, log: Logger | undefined): Confirm {
+  async function isSynced(): Promise<boolean> {
+    const replies = await redis.pipeline().exists(key).call("WAITAOF", "1", "0", SYNC_MS).exec();
+    const synced = replies?.at(-1)?.[1];
+    return !Array.isArray(synced) || Number(synced[0]) >= 1;
+  }
+  return createWait(isSynced, log, {
+    failed: "Redis did not write to its disk in time, a power loss now could repeat a notification: check that disk",
+    again: "Redis writes to its disk in time again",
+  });
 }
 
 /** The same function, resolving after `confirm`; only for calls that match `where`. */

@@ -12,8 +12,9 @@ import type { Alert } from "../health/alert.ts";
 import type { IntegrationTrouble } from "../health/evaluate-self.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { Logger } from "../lib/log.ts";
 import type { Intent } from "./claim.ts";
-import { synced } from "./confirm.ts";
+import { createSync } from "./confirm.ts";
 import { collectEpisodes, destinationsIn, destined, GroupWork, isFiring, partsOf } from "./group-work.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -38,11 +39,11 @@ const OVER_MS = 300_000;
 const PAGE = 200;
 
 /** `syncing`: a connection of its own for what is to be on disk, so that nothing else waits for that. */
-export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, syncing?: Redis) {
+export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, syncing?: Redis, log?: Logger) {
   const timers = createGroupTimers(redis, keys, transact);
   return {
     ...timers,
-    ...createClaims(redis, keys, transact, syncing),
+    ...createClaims(redis, keys, transact, syncing, log),
     pace: createPace(keys, transact.change),
     ...createOutcomes(timers, createSettle(redis, keys, transact)),
 
@@ -139,9 +140,9 @@ async function dropLate(redis: Redis, keys: Keys, { transact }: Transact, late: 
   }
 }
 
-function createClaims(redis: Redis, keys: Keys, transact: Transact, syncing: Redis | undefined) {
+function createClaims(redis: Redis, keys: Keys, transact: Transact, syncing?: Redis, log?: Logger) {
+  const own = syncing && { ...createTransact(syncing, keys), sync: createSync(syncing, keys.replicas, log) };
   const take = createTake(redis, keys, transact);
-  const own = syncing && { redis: syncing, transact: createTransact(syncing, keys).transact };
   return {
     /**
      * Claims the integration's first due group, or a storm of them; `leaseMs` must be longer than the deadline of any
@@ -152,21 +153,22 @@ function createClaims(redis: Redis, keys: Keys, transact: Transact, syncing: Red
       take({ of, token, now, leaseMs, aheadMs, gathersEnds }),
 
     /**
-     * Writes what may be sent from now on, to disk with `isSynced`; false where the claim is another's by now, or `only`
-     * does not hold.
+     * Writes what may be sent from now on, to disk with `isSynced`, and renews the lease of the claim; false where that is
+     * another's by now, or `only` does not hold.
      */
     async intend(
       { id }: Integration,
-      token: string,
+      { token, ms }: { readonly token: string; readonly ms: number },
       intent: Intent,
       { isSynced = false, only }: { readonly isSynced?: boolean; readonly only?: Check | undefined } = {},
     ): Promise<boolean> {
       const write = newId();
-      const checks = [{ place: [keys.claim(id)] as const, version: token }, ...(only ? [only] : [])];
-      const writes = [writing(write, [keys.intent(id)], JSON.stringify(intent))];
+      const claim = keys.claim(id);
+      const checks = [{ place: [claim] as const, version: token }, ...(only ? [only] : [])];
+      const writes = [writing(write, [keys.intent(id)], JSON.stringify(intent)), ["PEXPIRE", claim, ms] as const];
       const by = isSynced ? (own ?? transact) : transact;
       const { kind } = await by.transact({ id: write, checks, writes });
-      if (kind !== "conflict" && by === own) await synced(own.redis, keys.intent(id));
+      if (kind !== "conflict" && by === own) await own.sync();
       return kind !== "conflict";
     },
 

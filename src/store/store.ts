@@ -32,7 +32,7 @@ interface StoreOptions {
   readonly failoverLog?: Logger | undefined;
   /** A connection of its own, on which what may be sent is written to disk before it is: it waits for the disk. */
   readonly syncing?: Redis | undefined;
-  /** For rows that are left out. */
+  /** For rows that are left out, and a disk that is slow. */
   readonly log?: Logger | undefined;
   /** The time for which the decision log keeps a line. */
   readonly historyMs?: number;
@@ -74,7 +74,7 @@ function createParts(
     shards: createShardStore(redis, keys, { transact, releases }),
     /** Causes of suppression that ended. */
     releases,
-    groups: createGroupStore(redis, keys, transact, syncing),
+    groups: createGroupStore(redis, keys, transact, syncing, log),
     conversations: createConversationStore(redis, keys, episodes),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),

@@ -1,9 +1,8 @@
 /** Delivery over the store's scripts: what is sent when, what is stored of it, and what becomes of refusals. */
 import { describe, expect, it, test } from "vitest";
 import type { Notification, NotificationLogEntry, NotifyErrorCode } from "../../src/alerting/model.ts";
-import { LEASE_MS } from "../../src/deliver/deliver.ts";
 import { retryAt } from "../../src/deliver/retry-policy.ts";
-import { SEND_DEADLINE_MS } from "../../src/deliver/send.ts";
+import { LEASE_MS, SEND_DEADLINE_MS } from "../../src/deliver/send.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Claim, Claimed } from "../../src/store/groups.ts";

@@ -1,11 +1,11 @@
-import type { Command } from "ioredis";
+import type { Command, Redis } from "ioredis";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type GroupHead, lookedAt, settingsOf } from "../../src/alerting/group.ts";
 import type { NotificationLogEntry } from "../../src/alerting/model.ts";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
-import { createLogger, type Logger } from "../../src/lib/log.ts";
+import { createLogger } from "../../src/lib/log.ts";
 import { destined, GroupWork } from "../../src/store/group-work.ts";
 import { createStore } from "../../src/store/store.ts";
 import { createTransact, newId } from "../../src/store/transact.ts";
@@ -508,31 +508,70 @@ describeWithRedis("what may be sent", () => {
   const testStore = useTestStore();
   const intent = { messageId: "m", at: T0, askAt: T0, isSummary: false, groups: {} };
 
-  async function opened(failoverLog?: Logger) {
+  async function opened(isFailover = false) {
     const { redis, prefix } = testStore();
     const syncing = redis.duplicate();
     onTestFinished(() => syncing.disconnect());
     await commit(T0, fires(camera, to(slack.id)));
     await claimed(T0 + WAIT, "t");
-    return { syncing, store: createStore(redis, prefix, { syncing, failoverLog }) };
+    const lines: string[] = [];
+    const destination = { write: (line: string) => lines.push(line) } as unknown as NodeJS.WritableStream;
+    const log = createLogger({ level: "warn", destination });
+    return {
+      syncing,
+      lines,
+      store: createStore(redis, prefix, { syncing, log, failoverLog: isFailover ? log : undefined }),
+    };
   }
 
-  it("is on disk before it is, on a connection of its own, where that is asked for", async () => {
-    const { syncing, store } = await opened();
+  /** The disk of the server answers so. */
+  function waitsFor(syncing: Redis, reply: Promise<[null, unknown][]>): unknown[] {
     const pipeline = syncing.pipeline.bind(syncing);
-    const waiting = Promise.withResolvers<[]>();
     const calls: unknown[] = [];
     vi.spyOn(syncing, "pipeline").mockImplementation((commands) => {
       const batch = pipeline(commands);
       calls.push(vi.spyOn(batch, "call").mock.calls);
-      vi.spyOn(batch, "exec").mockReturnValue(waiting.promise);
+      vi.spyOn(batch, "exec").mockReturnValue(reply);
       return batch;
     });
-    expect(await store.groups.intend(slack, "t", intent)).toBe(true);
-    expect(await store.groups.intend(slack, "another", intent, { isSynced: true })).toBe(false);
+    return calls;
+  }
+
+  it("renews the lease for as long as a send may take", async () => {
+    const { store } = await opened();
+    const { redis } = testStore();
+    const key = store.keys.claim(slack.id);
+    await redis.pexpire(key, 2_000);
+    expect(await store.groups.intend(slack, { token: "another", ms: LEASE }, intent)).toBe(false);
+    expect(await redis.pttl(key)).toBeLessThanOrEqual(2_000);
+    expect(await store.groups.intend(slack, { token: "t", ms: LEASE }, intent)).toBe(true);
+    expect(await redis.pttl(key)).toBeGreaterThan(LEASE - 2_000);
+  });
+
+  it("is sent though a slow disk does not have it yet, which is logged once", async () => {
+    const { syncing, lines, store } = await opened();
+    const calls = waitsFor(
+      syncing,
+      Promise.resolve([
+        [null, 1],
+        [null, [0, 0]],
+      ]),
+    );
+    for (const _ of ["", "again"])
+      expect(await store.groups.intend(slack, { token: "t", ms: LEASE }, intent, { isSynced: true })).toBe(true);
+    expect(calls).toHaveLength(1);
+    expect(lines).toEqual([expect.stringContaining("check that disk")]);
+  });
+
+  it("is on disk before it is, on a connection of its own, where that is asked for", async () => {
+    const { syncing, store } = await opened();
+    const waiting = Promise.withResolvers<[]>();
+    const calls = waitsFor(syncing, waiting.promise);
+    expect(await store.groups.intend(slack, { token: "t", ms: LEASE }, intent)).toBe(true);
+    expect(await store.groups.intend(slack, { token: "another", ms: LEASE }, intent, { isSynced: true })).toBe(false);
     expect(calls).toEqual([]);
     let isWritten: boolean | undefined;
-    const writing = store.groups.intend(slack, "t", intent, { isSynced: true }).then((is) => {
+    const writing = store.groups.intend(slack, { token: "t", ms: LEASE }, intent, { isSynced: true }).then((is) => {
       isWritten = is;
     });
     await vi.waitFor(() => expect(calls).toEqual([[["WAITAOF", "1", "0", 1_500]]]));
@@ -544,17 +583,16 @@ describeWithRedis("what may be sent", () => {
   });
 
   it("is at a replica of Redis as well, where that may replace the master", async () => {
-    const lines: string[] = [];
-    const destination = { write: (line: string) => lines.push(line) } as unknown as NodeJS.WritableStream;
-    const { store } = await opened(createLogger({ level: "warn", destination }));
-    expect(await store.groups.intend(slack, "t", intent)).toBe(true);
+    const { lines, store } = await opened(true);
+    expect(await store.groups.intend(slack, { token: "t", ms: LEASE }, intent)).toBe(true);
     expect(lines).toEqual([]);
-    expect(await store.groups.intend(slack, "t", intent, { isSynced: true })).toBe(true);
+    expect(await store.groups.intend(slack, { token: "t", ms: LEASE }, intent, { isSynced: true })).toBe(true);
     expect(lines).toEqual([expect.stringContaining("no replica of Redis confirmed a write in time")]);
   });
 
   it("is sent where the server writes nothing to disk, or cannot say whether it did", async () => {
-    const { store } = await opened();
-    expect(await store.groups.intend(slack, "t", intent, { isSynced: true })).toBe(true);
+    const { lines, store } = await opened();
+    expect(await store.groups.intend(slack, { token: "t", ms: LEASE }, intent, { isSynced: true })).toBe(true);
+    expect(lines).toEqual([]);
   });
 });

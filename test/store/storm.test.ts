@@ -193,8 +193,8 @@ describeWithRedis("many groups that are due at once", () => {
     );
     const at = T0 + 21 * SECOND;
     const intent = { messageId: "m", at, askAt: at + 10 * SECOND, isSummary: true, groups: about };
-    expect(await groups.intend(slack, "dead", intent)).toBe(false);
-    expect(await groups.intend(slack, "t2", intent)).toBe(true);
+    expect(await groups.intend(slack, { token: "dead", ms: LEASE }, intent)).toBe(false);
+    expect(await groups.intend(slack, { token: "t2", ms: LEASE }, intent)).toBe(true);
     await testStore().endLease(slack.id);
     await wind(1, at, stormy, 12);
     expect(await claim(at + 9 * SECOND, "t3")).toEqual({ kind: "busy", until: at + 10 * SECOND });
@@ -209,7 +209,11 @@ describeWithRedis("many groups that are due at once", () => {
     await wind(1);
     await claim(T0, "dead");
     const about = { gone: { firing: ["a"], resolved: [] } };
-    await groups.intend(slack, "dead", { messageId: "m", at: T0, askAt: T0, isSummary: false, groups: about });
+    await groups.intend(
+      slack,
+      { token: "dead", ms: LEASE },
+      { messageId: "m", at: T0, askAt: T0, isSummary: false, groups: about },
+    );
     await testStore().endLease(slack.id);
     const at = T0 + MINUTE;
     for (const _ of ["", "its reply was lost"])

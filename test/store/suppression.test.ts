@@ -21,6 +21,7 @@ import {
   firing,
   groups,
   HOUR,
+  LEASE,
   MINUTE,
   SECOND,
   shards,
@@ -213,7 +214,7 @@ describeWithRedis("a suppressed alert", () => {
     const entry = { alert: camera, notifiedAt: at, groupId: "g" };
     const unsure = { ...entry, unsure: [{ id: "c", openedAt: T0 }] };
     const intent = { messageId: "m", at, askAt: at, isSummary: false, groups: {} };
-    await groups.intend(slack, "t", intent);
+    await groups.intend(slack, { token: "t", ms: LEASE }, intent);
     await groups.postpone(slack, "g", "t", { now: at, at, unsure: [unsure] }, "m");
     const known = new Map([[camera.id, unsure]]);
     expect(await claimed(at, "t")).toMatchObject({ unsure: known });
