@@ -75,7 +75,7 @@ export async function createNotifySide({ redis, clock, config, sent, ...deps }: 
   const shards = new Map(deps.fleet.sites.map(({ id, shard }) => [id, shard]));
   const assigned = { shardOf: (location: string) => shards.get(location), shards: () => [...new Set(shards.values())] };
   const staleness = createStaleness({
-    shards: { attemptsOf },
+    shards: { attemptsOf, holding: async (places) => places.map(() => true) },
     assigned,
     inventory: store.inventory,
     ...config.watch,

@@ -20,13 +20,13 @@ export function watchedSince(fleet: Attempt | undefined, now: Instant, intervalM
 }
 
 /**
- * The time at which what the alert is about was last read, 0 for never: a good sweep may not have read it. A recording is
- * missing by an answer for its location.
+ * The last reading of what the alert is about, 0 for never: of what a shard has, `unread` lists what its good sweep did not
+ * read. A recording is missing by an answer for its location.
  */
 export function lastReadAt(
   { goodAt, unread = {} }: Attempt = NEVER,
   { subject, facts }: Pick<Alert, "subject" | "facts">,
-  location: string,
+  location = "",
 ): Instant {
   const recording = facts.problem === "missing" ? undefined : own(unread, subject.id);
   return recording ?? own(unread, location) ?? goodAt;

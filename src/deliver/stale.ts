@@ -4,6 +4,7 @@ import type { Suppression } from "../alerting/model.ts";
 import { isStale, lastReadAt, watchedSince } from "../alerting/stale.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Alert } from "../health/alert.ts";
+import type { Attempt } from "../health/attempt.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
 
@@ -11,7 +12,7 @@ import type { Store } from "../store/store.ts";
 export type Staleness = (alerts: readonly Alert[], now: Instant) => Promise<(alert: Alert) => Suppression | undefined>;
 
 interface StaleDeps {
-  readonly shards: Pick<Store["shards"], "attemptsOf">;
+  readonly shards: Pick<Store["shards"], "attemptsOf" | "holding">;
   readonly assigned: Pick<Assigned, "shardOf" | "shards">;
   readonly inventory: Pick<Store["inventory"], "recording">;
   readonly statusIntervalMs: number;
@@ -19,39 +20,47 @@ interface StaleDeps {
   runsSince(): Instant;
 }
 
+const attemptAt = (shard: number) => `shard:${shard}`;
+
 export function createStaleness(deps: StaleDeps): Staleness {
   const { shards, assigned, inventory, statusIntervalMs: intervalMs, runsSince } = deps;
 
-  /** Where what the alert is about is now: labels name where it was when it began. */
-  function locationOf(alert: Alert): string | undefined {
+  /** Where what the alert is about may be, the likeliest first: labels name where it was when it began. */
+  function locationsOf(alert: Alert): string[] {
+    if (alert.state !== "firing") return [];
     const known = alert.subject.kind === "recording" ? inventory.recording(alert.subject.id)?.locationId : undefined;
-    return alert.state === "firing" ? known || locationIdOf(alert) : undefined;
+    return [known, locationIdOf(alert)].flatMap((id) => id || []);
   }
 
-  /** The attempts that may have read it: of any shard, where its location is not assigned any more; of the fleet for a group. */
-  function subjectsOf(alert: Alert): string[] {
-    if (alert.state === "firing" && alert.subject.kind === "group") return ["fleet"];
-    const location = locationOf(alert);
-    if (location === undefined) return [];
-    const shard = assigned.shardOf(location);
-    return (shard === undefined ? assigned.shards() : [shard]).map((one) => `shard:${one}`);
+  /** The shards that may have it: any of them, where its location is not assigned any more. */
+  function shardsOf(alert: Alert): readonly number[] {
+    const locations = locationsOf(alert);
+    const found = new Set(locations.flatMap((id) => assigned.shardOf(id) ?? []));
+    return found.size === 0 && locations.length > 0 ? assigned.shards() : [...found];
   }
 
   return async (alerts, now) => {
-    const subjects = new Set(alerts.flatMap(subjectsOf));
-    if (subjects.size === 0) return () => undefined;
-    const attempts = await shards.attemptsOf(["fleet", ...subjects]);
+    const places = alerts.flatMap((alert) => shardsOf(alert).map((shard) => ({ ...alert, shard })));
+    const [attempts, held] = await Promise.all([
+      shards.attemptsOf(["fleet", ...new Set(places.map(({ shard }) => attemptAt(shard)))]),
+      shards.holding(places),
+    ]);
+    const lacking = new Set(places.flatMap(({ shard, id }, i) => (held[i] ? [] : `${shard} ${id}`)));
     const since = Math.max(runsSince(), watchedSince(attempts.get("fleet"), now, intervalMs));
+    const isRead = (alert: Alert, by: string, shard?: Attempt) => {
+      const readAt = lastReadAt(attempts.get(by), alert, locationsOf(alert)[0]);
+      return !isStale(readAt, shard, { now, since, intervalMs });
+    };
+    const staleBy = (by: string) => ({ reason: "stale", by, goodAt: attempts.get(by)?.goodAt ?? 0 }) as const;
     return (alert) => {
-      const location = locationOf(alert) ?? "";
-      for (const by of subjectsOf(alert)) {
-        const attempt = attempts.get(by);
-        const readAt = lastReadAt(attempt, alert, location);
-        // An evaluation of groups knows by itself what is too old.
-        const isLate = isStale(readAt, by === "fleet" ? undefined : attempt, { now, since, intervalMs });
-        if (isLate) return { reason: "stale", by, goodAt: attempt?.goodAt ?? 0 };
-      }
-      return undefined;
+      // An evaluation of groups knows by itself what is too old.
+      if (alert.subject.kind === "group" && alert.state === "firing")
+        return isRead(alert, "fleet") ? undefined : staleBy("fleet");
+      const own = shardsOf(alert);
+      const [first] = own;
+      const isReadIn = (shard: number) =>
+        !lacking.has(`${shard} ${alert.id}`) && isRead(alert, attemptAt(shard), attempts.get(attemptAt(shard)));
+      return first === undefined || own.some(isReadIn) ? undefined : staleBy(attemptAt(first));
     };
   };
 }

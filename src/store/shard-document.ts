@@ -3,6 +3,7 @@
  * watches with its alerts, written when that changed; `d`, what is hot of all recordings, written with every sweep; `c`,
  * the version of the cold state that `d` follows.
  */
+import type { Subject } from "../health/alert.ts";
 import type { AlertStates } from "../health/alert-machine.ts";
 import { byId, type ShardPatch } from "../health/shard-patch.ts";
 import type { ColdState, LocationState, RecordingState, ShardState } from "../health/shard-state.ts";
@@ -12,6 +13,11 @@ import { parseDocument } from "./documents.ts";
 const FORMAT = 6;
 /** Before the id of a recording or a location: a field of its own. */
 const [RECORDING, LOCATION] = ["r:", "l:"];
+
+/** The field of a recording or a location, there as long as the shard has it. */
+export function fieldOf({ kind, id }: Pick<Subject, "kind" | "id">): string {
+  return (kind === "location" ? LOCATION : RECORDING) + id;
+}
 
 type ColdRow = Omit<ColdState, "id">;
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Redis } from "ioredis";
-import type { Alert } from "../health/alert.ts";
+import type { Alert, Subject } from "../health/alert.ts";
 import type { Attempt } from "../health/attempt.ts";
 import type { ShardGroups } from "../health/group-counts.ts";
 import { type KnownOverview, knownOverview, type ShardOverview } from "../health/shard-overview.ts";
@@ -18,7 +18,7 @@ import { statesOf } from "./group-work.ts";
 import { createParsedHash, scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
-import { decodeHot, decodeShard, encodeSweep, type StoredShard } from "./shard-document.ts";
+import { decodeHot, decodeShard, encodeSweep, fieldOf, type StoredShard } from "./shard-document.ts";
 import { newId, type Write } from "./transact.ts";
 
 /** Shards that other replicas sweep are read now and then. */
@@ -27,6 +27,7 @@ const KEPT_MS = 120_000;
 const GROUPS_AGAIN_MS = 300_000;
 /** The event loop stands still for what arrives together. */
 const READS_AT_ONCE = 4;
+const ASKED_AT_ONCE = 500;
 
 export type ShardCommit = Pick<CommitInput, "now" | "changes" | "lines" | "only"> & {
   /** The shard as it was read, and evaluated. */
@@ -120,6 +121,18 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
     async overviewsOf(shards: readonly number[]): Promise<KnownOverview[]> {
       const texts = shards.length === 0 ? [] : await redis.hmget(keys.overview, ...shards.map(String));
       return texts.flatMap((text, i) => (text ? parseOverview(text, String(shards[i])) : []));
+    },
+
+    /** Tells of each whether the shard has that recording or location. */
+    async holding(places: readonly { readonly shard: number; readonly subject: Subject }[]): Promise<boolean[]> {
+      const found: boolean[] = [];
+      for (const some of chunksOf(places, ASKED_AT_ONCE)) {
+        const replies = await pipelined<number>(redis, (batch) => {
+          for (const { shard, subject } of some) batch.hexists(keys.shard(shard), fieldOf(subject));
+        });
+        found.push(...replies.map(Boolean));
+      }
+      return found;
     },
 
     /** The episodes, of these, of which nothing is stored. */

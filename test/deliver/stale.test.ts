@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createStaleness } from "../../src/deliver/stale.ts";
+import type { Subject } from "../../src/health/alert.ts";
 import type { Attempt } from "../../src/health/attempt.ts";
 import { firing, HOUR, over, T0 } from "../store/fixtures.ts";
 import { aRecording } from "../support/fixtures.ts";
@@ -9,11 +10,12 @@ const I = 10_000;
 const NOW = T0 + 14 * HOUR;
 const read = (goodAt: number): Attempt => ({ goodAt, attemptedAt: goodAt });
 
-/** Which of the shards 1 and 2 is stale for each alert, in a process that runs since then. */
+/** Which of the shards 1 and 2 is stale for each alert, in a process that runs since then. The shards have all but `lacking`. */
 async function shardsOf(
   alerts: Parameters<ReturnType<typeof createStaleness>>[0],
   attempts: Record<string, Attempt>,
   runsSince = 0,
+  lacking: Readonly<Record<number, readonly string[]>> = {},
 ) {
   const assigned = createAssigned();
   assigned.set(
@@ -27,7 +29,15 @@ async function shardsOf(
   const inventory = {
     recording: (id: string) => (id === "moved" ? aRecording(id, { locationId: "north" }) : undefined),
   };
-  const deps = { shards: { attemptsOf }, assigned, inventory, statusIntervalMs: I, runsSince: () => runsSince };
+  const holding = async (places: readonly { readonly shard: number; readonly subject: Subject }[]) =>
+    places.map(({ shard, subject }) => !lacking[shard]?.includes(subject.id));
+  const deps = {
+    shards: { attemptsOf, holding },
+    assigned,
+    inventory,
+    statusIntervalMs: I,
+    runsSince: () => runsSince,
+  };
   const stale = await createStaleness(deps)(alerts, NOW);
   return alerts.map((alert) => stale(alert)?.by);
 }
@@ -73,15 +83,28 @@ test("a group waits until it was evaluated by what was read since", async () => 
   expect(await staleBy(read(NOW - 1))).toBeUndefined();
 });
 
-test("a recording that moved waits for the shard that it is in now", async () => {
+test("what its shard does not have waits there, though all else is read; what it left has it until then", async () => {
+  const attempts = { fleet: read(NOW - 1), "shard:1": read(NOW - 1), "shard:2": read(NOW - 1) };
+  const alerts = [about("moved", "south"), about("a", "south"), location];
+  expect(await shardsOf(alerts, attempts)).toEqual([undefined, undefined, undefined]);
+  const neither = { 1: ["moved"], 2: ["moved", "a", "south"] };
+  expect(await shardsOf(alerts, attempts, 0, neither)).toEqual(["shard:1", "shard:2", "shard:2"]);
+  expect(await shardsOf(alerts, attempts, 0, { 1: ["moved"] })).toEqual([undefined, undefined, undefined]);
+  expect(await shardsOf(alerts, { ...attempts, "shard:2": read(T0) }, NOW - I, { 1: ["moved"] })).toEqual([
+    "shard:1",
+    "shard:2",
+    "shard:2",
+  ]);
+});
+
+test("a recording that moved waits until the shard that it is in now, or was in, has read it", async () => {
   const fleet = read(NOW - 1);
-  const since = NOW - I;
-  expect(
-    await shardsOf([about("moved", "south")], { fleet, "shard:1": read(NOW - 1), "shard:2": read(T0) }, since),
-  ).toEqual([undefined]);
-  expect(
-    await shardsOf([about("moved", "south")], { fleet, "shard:1": read(T0), "shard:2": read(NOW - 1) }, since),
-  ).toEqual(["shard:1"]);
+  const moved = [about("moved", "south")];
+  const readIn = async (one: number, two: number, lacking: readonly string[] = []) =>
+    (await shardsOf(moved, { fleet, "shard:1": read(one), "shard:2": read(two) }, NOW - I, { 2: lacking }))[0];
+  expect(await readIn(NOW - 1, T0)).toBeUndefined();
+  expect(await readIn(T0, NOW - 1)).toBeUndefined();
+  expect(await readIn(T0, NOW - 1, ["moved"])).toBe("shard:1");
 });
 
 test("after a start, however soon, everything waits until it was read since", async () => {
@@ -92,9 +115,9 @@ test("after a start, however soon, everything waits until it was read since", as
   expect(await shardsOf(alerts, attempts, NOW - 2)).toEqual([undefined, "shard:2"]);
 });
 
-test("an alert of a location that is assigned to no shard any more waits for every shard", async () => {
+test("an alert of a location that is assigned to no shard any more waits for the shard that has it", async () => {
   const gone = [about("a", "gone")];
-  const fleet = read(T0);
-  expect(await shardsOf(gone, { fleet, "shard:1": read(NOW - 1), "shard:2": read(T0) })).toEqual(["shard:2"]);
-  expect(await shardsOf(gone, { fleet, "shard:1": read(NOW - 1), "shard:2": read(NOW - 1) })).toEqual([undefined]);
+  const attempts = { fleet: read(T0), "shard:1": read(NOW - 1), "shard:2": read(T0) };
+  expect(await shardsOf(gone, attempts, NOW - I, { 1: ["a"] })).toEqual(["shard:1"]);
+  expect(await shardsOf(gone, attempts, NOW - I, { 2: ["a"] })).toEqual([undefined]);
 });

@@ -42,6 +42,17 @@ describeWithRedis("the one atomic write", () => {
     expect((await testStore().replica().shards.read(3)).state.locations).toEqual(locations);
   });
 
+  it("tells of each recording and location whether a shard has it, however many are asked for", async () => {
+    const recordings = new Map([["a", aRecordingState("a")]]);
+    const locations = new Map([["b", { id: "b", alerts: undefined }]]);
+    await shards.commitShard(3, shardCommit("", { ...shardOf(T0), recordings, locations }));
+    const recording = (shard: number, id: string) => ({ shard, subject: { kind: "recording", id } }) as const;
+    const location = { shard: 3, subject: { kind: "location", id: "b" } } as const;
+    const places = [recording(3, "a"), recording(4, "a"), recording(3, "b"), location];
+    const many = Array.from({ length: 300 }, () => places).flat();
+    expect(await shards.holding(many)).toEqual(many.map((_, i) => i % 4 === 0 || i % 4 === 3));
+  });
+
   it("has what a sweep counts of groups: nothing of one that is refused, of an older version or of a forgotten shard", async () => {
     const countsAt = (at: number) => ({ at, offline: 1, counts: { camera_server: {} } });
     const sweep = async (expected: string, at: number, groups?: ShardGroups) => {
