@@ -1,6 +1,7 @@
 /** The Slack app's side of a run: a stand-in of Slack with one channel for each receiver that has the app. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Ephemeral } from "../../src/demo/slack/methods.ts";
 import type { StandInMessage } from "../../src/demo/slack/workspace.ts";
 import { type SlackAnswer, startSlackStandIn } from "../../test/support/slack/stand-in.ts";
 import type { AppPost, AppRoot } from "./notices.ts";
@@ -85,7 +86,7 @@ export async function startSlackApp(receivers: number) {
       const pressedAt = Date.now();
       const word = action === "acknowledge" ? "— acknowledged" : "— silenced";
       const shown = root.text.includes(word) ? NEVER : shows(root, word);
-      const isTaken = await slack.press(root, action, action === "silence" ? { value: "1h" } : {}).then(
+      const isTaken = await pressed(root, action).then(
         () => true,
         () => false,
       );
@@ -94,6 +95,16 @@ export async function startSlackApp(receivers: number) {
     },
     close: () => slack.close(),
   };
+
+  /** Silences by the form that the first press shows. */
+  async function pressed(root: StandInMessage, action: string): Promise<void> {
+    const signal = AbortSignal.timeout(SHOWN_MS);
+    const form = action === "silence" ? once(events, "ephemeral", { signal }) : undefined;
+    form?.catch(() => {});
+    await slack.press(root, action);
+    const [{ body }] = ((await form) ?? [{}]) as [Partial<Ephemeral>];
+    if (body) await slack.press({ ...root, ...body }, "silence.alerts", { typed: { reason: "chaos" } });
+  }
 
   async function shows(root: StandInMessage, word: string): Promise<number> {
     const signal = AbortSignal.timeout(SHOWN_MS);

@@ -4,14 +4,13 @@
  */
 import type { Audit, RefusalReason } from "../alerting/audit.ts";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
-import { nextMorning } from "../http/page/silence-request.ts";
+import { SilenceFields, spanOf } from "../http/page/silence-request.ts";
 import { withDeadline } from "../lib/closer.ts";
-import { parseDuration } from "../lib/duration.ts";
 import { clean } from "../notify/name.ts";
 import { NotifyError } from "../notify/notifier.ts";
-import { silenceScope } from "../notify/silence-scope.ts";
-import { parseBlockId, parseSilenceValue, slackIntegrationHash } from "../notify/slack/action-id.ts";
-import { type ActionsBlock, undoOf } from "../notify/slack/actions.ts";
+import { silenceScope, silenceScopes } from "../notify/silence-scope.ts";
+import { parseBlockId, silenceScopeOf, slackIntegrationHash } from "../notify/slack/action-id.ts";
+import { type ActionsBlock, type InputBlock, silenceForm } from "../notify/slack/actions.ts";
 import { type SlackEnvelope, SlackPress, slackFailed } from "../notify/slack/envelope.ts";
 import { parseHandle } from "../notify/slack/handle.ts";
 import { link, mrkdwn } from "../notify/slack/mrkdwn.ts";
@@ -32,10 +31,11 @@ interface SlackActionsDeps extends SlackVerbsDeps {
   teamOf(app: SlackAppSettings): Promise<string>;
   /** Says whether somebody is in a channel. Throws NotifyError, with what to do where that may not be asked. */
   isMember(app: SlackAppSettings, channel: string, user: string): Promise<boolean>;
-  /** Shows a text to one person or, without a user, to everybody, in a thread. */
-  tell(app: SlackAppSettings, to: Addressee, text: string, actions?: ActionsBlock): Promise<void>;
+  /** Shows a text, and what is below it, to one person or, without a user, to everybody, in a thread. */
+  tell(app: SlackAppSettings, to: Addressee, text: string, below?: readonly AnswerBlock[]): Promise<void>;
 }
 
+export type AnswerBlock = ActionsBlock | InputBlock;
 export type Addressee = { readonly channel: string } & ({ readonly user: string } | { readonly thread_ts: string });
 
 interface Asking extends Person {
@@ -57,6 +57,7 @@ const OVER_HERE =
   "What this message showed does not fire any more; what began later is in messages of its own. Nothing was changed.";
 /** Its conversation may be over, or of a Redis that was emptied since. */
 const UNKNOWN = "lenswatch does not know this message any more. Nothing was changed.";
+const ASKING = "Silence until when, and why?";
 const GONE = "The integration of this message is not configured any more. Nothing was changed.";
 
 export class SlackActions {
@@ -117,8 +118,9 @@ export class SlackActions {
 
   async #pressed(press: SlackPress, appId: string | undefined): Promise<void> {
     const { user, container, team, actions, api_app_id } = press;
-    const target = parseBlockId(actions[0]?.block_id ?? "");
-    if (!target || !actions[0] || ["runbook", "open"].includes(actions[0].action_id)) return;
+    const [{ block_id, action_id }] = actions;
+    const target = parseBlockId(block_id);
+    if (!target || ["runbook", "open"].includes(action_id)) return;
     const own = this.#deps.integrations.find(({ id }) => slackIntegrationHash(id) === target.integration);
     const { app } = own ?? this.#deps.integrations[0] ?? {};
     if (!app) return;
@@ -133,10 +135,11 @@ export class SlackActions {
     // In a thread, where it might belong, Slack shows it only to people who follow that.
     const to = { channel: asking.channel, user: user.id };
     try {
-      const answer = own ? await withDeadline(this.#answerTo(own, target, asking, actions[0]), ACT_MS) : { text: GONE };
-      const { text = "", silences = [], until = 0 } = answer ?? {};
-      const undo = silences.length > 0 ? undoOf(actions[0].block_id, silences, until) : undefined;
-      if (text !== "") await this.#deps.tell(app, to, text, undo);
+      const answer = own ? await withDeadline(this.#answerTo(own, target, asking, press), ACT_MS) : { text: GONE };
+      const { text = "", inputs = [], buttons = [] } = answer ?? {};
+      const elements = [...buttons];
+      const below = elements.length > 0 ? [{ type: "actions", block_id, elements } as const] : [];
+      if (text !== "") await this.#deps.tell(app, to, text, [...inputs, ...below]);
     } catch (thrown) {
       await this.#deps.tell(app, to, slackFailed).catch(() => {});
       throw thrown;
@@ -147,25 +150,26 @@ export class SlackActions {
     { id, app }: SlackIntegration,
     target: Target,
     asking: Asking,
-    action: SlackPress["actions"][number],
+    press: SlackPress,
   ): Promise<Answer | undefined> {
+    const [{ action_id }] = press.actions;
     const open = await this.#deps.store.conversations.open(id, target);
     const handle = parseHandle(open?.handle);
     const isThere = handle === undefined || handle.channel === asking.channel;
-    const onlyReads = action.action_id === "why";
+    const onlyReads = action_id === "why";
     const refusal = await this.#refusalOf(app, asking, { isThere, onlyReads });
-    if (refusal) return { text: this.#refuse(refusal, app, asking, action.action_id) };
-    const answer = await this.#do(action, open, target, asking);
+    if (refusal) return { text: this.#refuse(refusal, app, asking, action_id) };
+    const answer = await this.#do(press, open, target, asking);
     // A root that groups share is not edited meanwhile: its thread shows what was done.
     if (answer?.done && open?.isShared) {
-      const to = { channel: asking.channel, thread_ts: asking.ts };
+      const to = { channel: asking.channel, thread_ts: handle?.ts ?? asking.ts };
       await this.#deps.tell(app, to, `${answer.done} by ${mrkdwn(asking.name)}.`).catch(() => {});
     }
     return answer;
   }
 
   async #do(
-    { action_id, selected_option, value }: SlackPress["actions"][number],
+    { actions: [{ action_id, value }], state }: SlackPress,
     open: Open | undefined,
     { seen }: Target,
     person: Person,
@@ -176,28 +180,36 @@ export class SlackActions {
     if (firing.length === 0) return { text: OVER };
     if (action_id === "acknowledge") return this.#verbs.acknowledge(firing, person);
     if (action_id === "why") return { text: await this.#verbs.why(firing) };
-    if (action_id === "extend") {
+    if (action_id === "extend" || action_id === "extend.morning") {
       const [until = "", ...ids] = (value ?? "").split(" ");
       const shown = new Set(firing.flatMap(({ silencedBy }) => silencedBy));
       const silences = ids.filter((one) => shown.has(one));
       return this.#verbs.extend(silences, Number.parseInt(until, 36), firing[0]?.alert.facts.timezone ?? "UTC", person);
     }
-    const asked = parseSilenceValue(selected_option?.value);
-    if (action_id !== "silence" || !asked) return undefined;
     // What fired later was not on the message.
     const alerts = firing.map(({ alert }) => alert).filter(({ firedAt }) => firedAt <= seen);
-    const scope = silenceScope(asked.scope, alerts);
-    const [
-      {
-        facts: { timezone },
-      } = { facts: { timezone: "UTC" } },
-    ] = alerts;
-    if (alerts.length === 0) return { text: OVER_HERE };
-    if (!scope) return { text: `That would take too many silences: set one on the page. ${this.#present()}` };
-    const now = this.#deps.clock.now();
+    const [first] = alerts;
+    if (!first) return { text: OVER_HERE };
+    const { timezone } = first.facts;
+    const key = silenceScopeOf(action_id);
+    const scopes = silenceScopes(alerts);
+    if (scopes.length === 0)
+      return { text: `That would take too many silences: set one on the page. ${this.#present()}` };
+    if (action_id === "silence") return { text: ASKING, ...silenceForm(scopes, this.#verbs.times().zoneFor(timezone)) };
+    const scope = key && silenceScope(key, alerts);
+    const span = this.#spanOf(state?.values, timezone);
+    if (!scope || typeof span === "string") return scope && { text: `Not silenced: ${span}.` };
+    return this.#verbs.silence(scope, { ...span, timezone }, person);
+  }
+
+  /** The end and the reason as they were typed, or what is expected instead. */
+  #spanOf(typed: NonNullable<SlackPress["state"]>["values"] | undefined, timezone: string) {
+    const ends = typed?.until?.text.value?.trim() || "1h";
     const zone = this.#verbs.times().zoneFor(timezone);
-    const endsAt = asked.span === "morning" ? nextMorning(now, zone) : now + (parseDuration(asked.span) ?? 0);
-    return this.#verbs.silence(scope, { endsAt, timezone }, person);
+    const span = spanOf({ lasting: "dates", custom: "", starts: "", ends }, this.#deps.clock.now(), zone);
+    const reason = SilenceFields.shape.comment.safeParse(typed?.reason?.text.value ?? "");
+    if (!reason.success) return reason.error.issues.map(({ message }) => message).join();
+    return "message" in span ? span.message : { ...span, comment: reason.data };
   }
 
   #present(): string {

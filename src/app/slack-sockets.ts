@@ -1,7 +1,6 @@
 /** The sockets over which Slack sends presses: one for each app token, as long as it is configured. */
 import { z } from "zod";
 import type { SlackAppSettings } from "../config/slack-schema.ts";
-import type { ActionsBlock } from "../notify/slack/actions.ts";
 import type { SlackEnvelope } from "../notify/slack/envelope.ts";
 import { createMembers } from "../notify/slack/members.ts";
 import { sectionBlock } from "../notify/slack/render.ts";
@@ -9,7 +8,7 @@ import { SlackSocket, slackSocketAddress } from "../notify/slack/socket.ts";
 import { createSlackApi, type SlackApi } from "../notify/slack/web-api.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
-import { type Addressee, SlackActions, type SlackIntegration } from "./slack-actions.ts";
+import { type Addressee, type AnswerBlock, SlackActions, type SlackIntegration } from "./slack-actions.ts";
 
 const CALL_MS = 10_000;
 
@@ -103,7 +102,7 @@ export class SlackSockets {
       active: () => engine.notify.suppression.ofAll(),
       teamOf: (app) => this.#teamOf(app),
       isMember: (app, channel, user) => this.#apiOf(app).members.has(channel, user, new AbortController().signal),
-      tell: (app, to, text, actions) => this.#tell(app, to, text, actions),
+      tell: (app, to, text, below) => this.#tell(app, to, text, below),
     });
     await actions.act(envelope, appId);
   }
@@ -129,10 +128,10 @@ export class SlackSockets {
     });
   }
 
-  async #tell(app: SlackAppSettings, to: Addressee, text: string, actions?: ActionsBlock): Promise<void> {
+  async #tell(app: SlackAppSettings, to: Addressee, text: string, below: readonly AnswerBlock[] = []): Promise<void> {
     const { signal } = new AbortController();
     const method = "user" in to ? "chat.postEphemeral" : "chat.postMessage";
-    const body = { ...to, text, ...(actions && { blocks: [sectionBlock(text), actions] }) };
+    const body = { ...to, text, ...(below.length > 0 && { blocks: [sectionBlock(text), ...below] }) };
     await this.#apiOf(app).api.call(signal, method, body);
   }
 }

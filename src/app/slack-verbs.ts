@@ -17,6 +17,7 @@ import { counted } from "../lib/format.ts";
 import { type Times, timesSeenAt } from "../lib/when.ts";
 import { locationName, plainName } from "../notify/name.ts";
 import { nameOf, type SilenceScope } from "../notify/silence-scope.ts";
+import { type Button, type InputBlock, undoButtons } from "../notify/slack/actions.ts";
 import { whyText } from "../notify/slack/answers.ts";
 import { bold, link, mrkdwn } from "../notify/slack/mrkdwn.ts";
 import type { Store } from "../store/store.ts";
@@ -45,12 +46,12 @@ export interface Answer {
   readonly text: string;
   /** The change, for others to read. */
   readonly done?: string | undefined;
-  /** The silences that were set or extended, which can be undone, and their end. */
-  readonly silences?: readonly string[];
-  readonly until?: Instant;
+  /** Below it: fields, and buttons that change what was done. */
+  readonly inputs?: readonly InputBlock[];
+  readonly buttons?: readonly Button[];
 }
 
-const DAY_MS = 86_400_000;
+const MOST_MORE_MS = 2 * 86_400_000;
 const WEEK_MS = 7 * 86_400_000;
 /** A silence that ends at most this much earlier than the one asked for is the same. */
 const SAME_MS = 60_000;
@@ -83,24 +84,20 @@ export class SlackVerbs {
     return timesSeenAt(this.#deps.clock.now(), this.#deps.timezone);
   }
 
-  /** `endsAt` at shops of this zone. */
+  /** `endsAt` at shops of this zone; `comment` is the reason. */
   async silence(
     { name, note, silences }: SilenceScope,
-    { endsAt, timezone }: { readonly endsAt: Instant; readonly timezone: string },
+    { endsAt, timezone, comment }: { readonly endsAt: Instant; readonly timezone: string; readonly comment: string },
     person: Person,
   ): Promise<Answer> {
     const by = new Set<string>();
     const set: string[] = [];
     let until = endsAt;
     for (const matchers of silences) {
-      const one = await this.#silenceOnce(matchers, { endsAt, comment: `${name}, from Slack` }, person);
+      const one = await this.#silenceOnce(matchers, { endsAt, comment }, person);
       if ("problem" in one) {
-        const part = set.length > 0 ? "Not all of it" : "It";
-        return {
-          text: `${part} was ${set.length > 0 ? "" : "not "}silenced: ${mrkdwn(one.problem)}.`,
-          silences: set,
-          until,
-        };
+        const text = set.length > 0 ? "Not all of it was silenced" : "It was not silenced";
+        return { text: `${text}: ${mrkdwn(one.problem)}.`, buttons: this.#undo(set, until, timezone) };
       }
       if ("id" in one) set.push(one.id);
       else {
@@ -112,20 +109,26 @@ export class SlackVerbs {
     const also = note === undefined ? "" : ` ${note}`;
     if (set.length === 0)
       return { text: `${done}, already by ${mrkdwn([...by].join(", "))}.${also} ${this.#pageLink()}` };
-    return { text: `${done}.${also}`, done, silences: set, until };
+    return { text: `${done}.${also}`, done, buttons: this.#undo(set, until, timezone) };
   }
 
-  /** Lets silences that suppress something here last until then, for a day more at most. */
+  #undo(silences: readonly string[], until: Instant, shop: string): Button[] {
+    return silences.length === 0
+      ? []
+      : undoButtons(silences, { until, now: this.#deps.clock.now(), times: this.times(), shop });
+  }
+
+  /** Lets silences that suppress something here last until then, for two days more at most. */
   async extend(silences: readonly string[], until: Instant, timezone: string, person: Person): Promise<Answer> {
     const { changes } = this.#deps;
     const known = (await changes.silences()).filter(({ id }) => silences.includes(id));
-    const isMeant = known.length > 0 && known.every(({ endsAt }) => until <= endsAt + DAY_MS);
+    const isMeant = known.length > 0 && known.every(({ endsAt }) => until <= endsAt + MOST_MORE_MS);
     const extended: string[] = [];
     for (const { id } of isMeant ? known : [])
       if (await changes.extendSilence(id, until, originOf(person))) extended.push(id);
     if (extended.length === 0) return { text: "This silence is over: nothing was changed." };
     const done = `Silence extended until ${this.times().at(until, timezone)}`;
-    return { text: `${done}.`, done, silences: extended, until };
+    return { text: `${done}.`, done, buttons: this.#undo(extended, until, timezone) };
   }
 
   /** Undoes the last change of silences: one that was set from Slack ends, one that was extended ends as before. */

@@ -111,14 +111,14 @@ function createState(slack: SlackStandIn, { clock, onEvent }: { clock: Clock; on
       return [...roots, ...mails.map(mailArticle)].sort((a, b) => a.at - b.at);
     },
     /** Presses a button as "you"; false where that message or button is gone. */
-    async press({ ts, action, value }: z.infer<typeof Press>): Promise<boolean> {
+    async press({ ts, action, typed }: z.infer<typeof Press>): Promise<boolean> {
       const root = rootOf(ts);
       const shown = [root, answers.get(ts)?.body].find((one) => one && hasAction(one, action));
       if (!root || !shown) return false;
       askedAt = ts;
       if (answers.delete(ts)) publishRoot(ts);
       const pressed = { ...root, blocks: shown.blocks ?? [] };
-      await slack.press(pressed, action, { ...YOU, ...(value !== undefined && { value }) });
+      await slack.press(pressed, action, { ...YOU, typed });
       return true;
     },
   };
@@ -145,7 +145,7 @@ function hasAction(root: Pick<StandInMessage, "blocks">, action: string): boolea
   return allBlocks(root).some(({ elements }) => elements?.some((one) => one.action_id === action));
 }
 
-const Press = z.object({ ts: z.string(), action: z.string(), value: z.string().optional() });
+const Press = z.object({ ts: z.string(), action: z.string(), typed: z.record(z.string(), z.string()) });
 
 function addRoutes(app: FastifyInstance, state: State): void {
   app.removeAllContentTypeParsers();

@@ -39,14 +39,9 @@ async function send(asked, control) {
   control.disabled = false;
 }
 
-function press(control, value) {
-  const { ts } = control.closest("[data-ts]").dataset;
-  send({ ts, action: control.dataset.action, value }, control);
-}
 list.addEventListener("click", ({ target }) => {
-  if (target.matches("button[data-action]")) press(target);
-});
-list.addEventListener("change", ({ target }) => {
-  if (target.value !== "") press(target, target.value);
-  target.value = "";
+  if (!target.matches("button[data-action]")) return;
+  const root = target.closest("[data-ts]");
+  const typed = Object.fromEntries([...root.querySelectorAll("input")].map(({ name, value }) => [name, value]));
+  send({ ts: root.dataset.ts, action: target.dataset.action, typed }, target);
 });

@@ -4,7 +4,7 @@ import type { Instant } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
 import { escapeHtml, stripControls } from "../lib/text.ts";
 import type { CaughtMail, StoredMail } from "./mail-server.ts";
-import type { SlackBody, SlackElement } from "./slack/message.ts";
+import type { SlackBlock, SlackBody, SlackElement } from "./slack/message.ts";
 import { type MrkdwnSpan, type Part, readSlackMessage } from "./slack/message.ts";
 import type { StandInMessage } from "./slack/workspace.ts";
 
@@ -102,18 +102,22 @@ function renderActions(actions: readonly SlackElement[]): string {
   return actions.length === 0 ? "" : `<p class="actions">${actions.map(renderElement).join("")}</p>`;
 }
 
-function renderElement({ type, action_id: id = "", text, url, placeholder, options = [] }: SlackElement): string {
+function renderElement({ action_id: id = "", text, url }: SlackElement): string {
   const label = clean(typeof text === "object" ? text.text : "");
   if (url !== undefined) return `<a class="button" href="${webUrl(url)}" target="_blank" rel="noreferrer">${label}</a>`;
-  if (type === "button") return `<button data-action="${clean(id)}">${label}</button>`;
-  const name = clean(placeholder?.text ?? "");
-  const choices = options.map((one) => `<option value="${clean(one.value)}">${clean(one.text.text)}</option>`);
-  return `<select data-action="${clean(id)}" aria-label="${name}"><option value="">${name}</option>${choices.join("")}</select>`;
+  return `<button data-action="${clean(id)}">${label}</button>`;
+}
+
+function renderInput({ block_id: id = "", label, element }: SlackBlock): string {
+  const { placeholder, max_length: most = 3_000 } = element ?? {};
+  return `<p><label>${clean(label?.text ?? "")}<br>
+<input name="${clean(id)}" placeholder="${clean(placeholder?.text ?? "")}" maxlength="${most}"></label></p>`;
 }
 
 function answerBox(body: SlackBody): string {
-  const { parts, actions } = readSlackMessage(body);
-  return `<div class="answer"><p class="soft">Only visible to you</p>${renderParts(parts)}${renderActions(actions)}</div>`;
+  const { parts, inputs, actions } = readSlackMessage(body);
+  const below = `${inputs.map(renderInput).join("")}${renderActions(actions)}`;
+  return `<div class="answer"><p class="soft">Only visible to you</p>${renderParts(parts)}${below}</div>`;
 }
 
 function renderParts(parts: readonly Part[]): string {

@@ -21,6 +21,11 @@ export function parseMoment(text: string, now: Instant, timezone: string): Insta
 /** A time of a day that is further away is not taken for that of the next day. */
 const NEAR_MS = 12 * 3_600_000;
 
+/** The next 08:00 in the zone that is at least an hour away. */
+export function nextMorning(now: Instant, timezone: string): Instant {
+  return parseMoment("08:00", now + 3_600_000 - 1, timezone) ?? now;
+}
+
 /** The time to come at which somebody expects to be done, or the words on why it is none. */
 export function parseEta(text: string, now: Instant, timezone: string): Instant | string {
   const given = text.trim();

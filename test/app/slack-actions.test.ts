@@ -11,11 +11,12 @@ import { createWorkspace } from "../../src/demo/slack/workspace.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { NotifyError } from "../../src/notify/notifier.ts";
 import { makeBlockId } from "../../src/notify/slack/action-id.ts";
-import type { ActionsBlock } from "../../src/notify/slack/actions.ts";
+import type { Button } from "../../src/notify/slack/actions.ts";
 import { rootRoute } from "../http/serve.ts";
 import { changeHead, committer, ends, fires, firing, HOUR, MINUTE, T0, to, useTestStore } from "../store/fixtures.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
+import { limitsBroken } from "../support/slack/limits.ts";
 
 const NOW = T0 + MINUTE;
 const CONVERSATION = "0123456789abcdef";
@@ -41,7 +42,7 @@ const integration: SlackIntegration = {
     actions: { allow: "channel" },
   },
 };
-type Pressing = SlackPerson & { value?: string; channel?: string; seen?: number; undo?: string };
+type Pressing = SlackPerson & Partial<Record<"until" | "reason" | "channel" | "value", string>> & { seen?: number };
 const listed = { ...integration, app: { ...integration.app, actions: { allow: ["U0ANA"] } } };
 
 describeWithRedis("a press of a button in Slack", () => {
@@ -77,7 +78,8 @@ describeWithRedis("a press of a button in Slack", () => {
     const store = testStore().replica();
     const clock = { now: () => now };
     const shown: string[] = [];
-    const undo: ActionsBlock["elements"] = [];
+    const buttons: Button[] = [];
+    const fields: string[] = [];
     const refused: unknown[] = [];
     const suppression = createSuppression({ clock, store, route: rootRoute, inhibitRules: [] });
     const actions = new SlackActions({
@@ -90,9 +92,11 @@ describeWithRedis("a press of a button in Slack", () => {
       active: suppression.ofAll,
       teamOf: async () => slackIds.team,
       isMember: async (_app, channel, user) => (channel === ops?.id ? isMember(user) : false),
-      tell: async (_app, to, text, actions) => {
-        shown.push(`${to.channel} ${"user" in to ? to.user : "thread"}: ${text}`);
-        undo.push(...(actions?.elements ?? []));
+      tell: async (_app, to, text, below = []) => {
+        shown.push(`${to.channel} ${"user" in to ? to.user : to.thread_ts}: ${text}`);
+        buttons.push(...below.flatMap((block) => (block.type === "actions" ? block.elements : [])));
+        fields.push(...below.flatMap((block) => (block.type === "input" ? block.label.text : [])));
+        expect(limitsBroken({ text, blocks: below })).toEqual([]);
       },
     });
     const press = (action: string, by: Pressing = {}, group = "g") => {
@@ -101,16 +105,19 @@ describeWithRedis("a press of a button in Slack", () => {
         {
           type: "actions",
           block_id,
-          elements: [{ type: "button", action_id: action, ...(by.undo !== undefined && { value: by.undo }) }],
+          elements: [{ type: "button", action_id: action, ...(by.value !== undefined && { value: by.value }) }],
         },
       ];
       const message = workspace.post(ops as never, { text: "x", blocks });
-      const payload = pressOf({ ...message, channel: by.channel ?? message.channel }, action, by);
+      const { until = "", reason = "works" } = by;
+      const typed = { until, reason };
+      const payload = pressOf({ ...message, channel: by.channel ?? message.channel }, action, { ...by, typed });
       return actions.act({ type: "interactive", envelope_id: "1", payload }, slackIds.app);
     };
-    /** Presses the button beside the last answer. */
-    const pressUndo = (by: Pressing = {}) => press("undo", { ...by, undo: (undo.at(-2) as { value: string }).value });
-    return { press, pressUndo, shown, refused, undo };
+    const last = (action: string) => buttons.findLast(({ action_id }) => action_id === action)?.value ?? "";
+    /** Presses the button beside the last answer that had one. */
+    const pressUndo = (by: Pressing = {}) => press("undo", { ...by, value: last("undo") });
+    return { press, pressUndo, last, shown, refused, buttons, fields };
   }
 
   async function stored() {
@@ -137,13 +144,12 @@ describeWithRedis("a press of a button in Slack", () => {
   it("acknowledges and silences all groups of a summary, and says so in its thread, once", async () => {
     await given({ shares: true });
     const { press, shown } = replica();
-    for (const action of ["acknowledge", "silence", "acknowledge", "silence"]) {
-      await press(action, { value: "alerts.1h" }, "storm");
-    }
+    for (const action of ["acknowledge", "silence.alerts", "acknowledge", "silence.alerts"])
+      await press(action, {}, "storm");
     expect((await stored()).acked).toEqual(ackedBy("ana", entrance, tills));
-    expect(shown.filter((one) => one.startsWith(`${ops?.id} thread`))).toEqual([
-      expect.stringMatching(/thread: Acknowledged by ana\.$/),
-      expect.stringMatching(/thread: \*2 recordings offline: Entrance.*, Tills.*\*: silenced until \S+ \S+ by ana\.$/),
+    expect(shown.filter((one) => one.startsWith(`${ops?.id} 1.2`))).toEqual([
+      expect.stringMatching(/1\.2: Acknowledged by ana\.$/),
+      expect.stringMatching(/1\.2: \*2 recordings offline: Entrance.*, Tills.*\*: silenced until \S+ \S+ by ana\.$/),
     ]);
   });
 
@@ -166,18 +172,21 @@ describeWithRedis("a press of a button in Slack", () => {
   it.each([
     ["1h", NOW + HOUR],
     ["4h", NOW + 4 * HOUR],
-    ["morning", Date.parse("2026-03-03T08:00Z")],
-  ])("silences all of the location for %s, once", async (span, endsAt) => {
+    ["", NOW + HOUR],
+    [" 08:00 ", Date.parse("2026-03-03T08:00Z")],
+    ["tomorrow 07:30", Date.parse("2026-03-03T07:30Z")],
+  ])("silences all of the location until %j, once", async (until, endsAt) => {
     await given();
-    const value = `places.${span}`;
     const [one, other] = [replica(), replica({ now: NOW + 5_000 })];
-    await Promise.all([one.press("silence", { value }), other.press("silence", { value, user: "U0BEN", name: "ben" })]);
-    await other.press("silence", { value });
+    const ben = { user: "U0BEN", name: "ben" };
+    const press = "silence.places";
+    await Promise.all([one.press(press, { until }), other.press(press, { until, ...ben })]);
+    await other.press(press, { until });
     const { silences, audited } = await stored();
     expect(silences).toHaveLength(1);
     expect(Math.abs((silences[0]?.endsAt ?? 0) - endsAt)).toBeLessThanOrEqual(5_000);
     expect(silences[0]).toMatchObject({
-      comment: expect.stringMatching(/Leeds Briggate.*, from Slack$/),
+      comment: "works",
       matchers: [{ name: "location_id", operator: "=", value: "1" }],
     });
     expect([...new Set(audited)]).toHaveLength(1);
@@ -186,10 +195,36 @@ describeWithRedis("a press of a button in Slack", () => {
     );
   });
 
+  it("asks until when, on which clock, and why, and has a button for each scope", async () => {
+    await given({ alerts: [{ ...entrance, facts: { ...entrance.facts, timezone: "America/New_York" } }] });
+    const { press, shown, fields, buttons } = replica();
+    await press("silence");
+    expect(shown).toEqual([`${ops?.id} U0ANA: Silence until when, and why?`]);
+    expect(fields).toEqual(["Until, in America/New_York (1h where it is empty)", "Reason"]);
+    expect(buttons.map(({ action_id, text }) => [action_id, text.text])).toEqual([
+      ["silence.alerts", "Silence: This camera (offline)"],
+      ["silence.places", "Silence: All of Leeds Briggate"],
+    ]);
+    await press("silence.alerts", { until: "08:00" });
+    expect((await stored()).silences).toMatchObject([{ endsAt: Date.parse("2026-03-02T13:00Z") }]);
+  });
+
+  it.each([
+    [{ reason: " \n" }, "expected the reason, or a ticket"],
+    [{ until: "soon" }, "expected a time such as 2h, 22:00, tomorrow 22:00"],
+    [{ until: "2026-01-31 22:00" }, "that time has passed"],
+  ])("silences nothing for %j, and says what is expected", async (typed, words) => {
+    await given();
+    const { press, shown } = replica();
+    await press("silence.alerts", typed);
+    expect(shown).toEqual([expect.stringContaining(`Not silenced: ${words}`)]);
+    expect((await stored()).silences).toEqual([]);
+  });
+
   it("silences one camera of a location, and neither the location nor its other problems", async () => {
     await given({ alerts: [entrance] });
     const { press, shown } = replica();
-    await press("silence", { value: "alerts.1h" });
+    await press("silence.alerts", { until: "1h" });
     const [silence, ...others] = (await stored()).silences;
     expect(others).toEqual([]);
     const labels = [entrance.labels, tills.labels, { ...entrance.labels, alertname: "RecordingFlapping" }];
@@ -200,7 +235,7 @@ describeWithRedis("a press of a button in Slack", () => {
   it("leaves what began after the message was written", async () => {
     const later = { ...tills, firedAt: NOW + 1 };
     await given({ alerts: [entrance, later] });
-    await replica({ now: NOW + MINUTE }).press("silence", { value: "alerts.1h", seen: NOW });
+    await replica({ now: NOW + MINUTE }).press("silence.alerts", { until: "1h", seen: NOW });
     const [silence] = (await stored()).silences;
     expect([entrance, later].map(({ labels }) => matchesAll(silence?.matchers ?? [], labels))).toEqual([true, false]);
   });
@@ -209,7 +244,7 @@ describeWithRedis("a press of a button in Slack", () => {
     const commit = await given({ alerts: [entrance, { ...tills, firedAt: NOW + 1 }] });
     await commit(NOW + 2, ends(entrance, NOW + 2));
     const { press, shown } = replica({ now: NOW + MINUTE });
-    await press("silence", { value: "alerts.1h", seen: NOW });
+    await press("silence.alerts", { until: "1h", seen: NOW });
     expect(shown).toEqual([expect.stringContaining("What this message showed does not fire any more")]);
     expect((await stored()).silences).toEqual([]);
   });
@@ -221,15 +256,15 @@ describeWithRedis("a press of a button in Slack", () => {
     const commit = await given({ alerts: [entrance, whole] });
     await commit(NOW, ends(entrance, NOW));
     const { press, shown } = replica();
-    await press("silence", { value: "places.1h" });
+    await press("silence.places", { until: "1h" });
     expect(shown[0]).toContain("*All of Leeds Briggate*: silenced until");
   });
 
   it("silences for longer where that is asked for, and again after the first silence is over", async () => {
     await given();
-    await replica().press("silence", { value: "alerts.1h" });
-    await replica().press("silence", { value: "alerts.4h" });
-    await replica({ now: NOW + 5 * HOUR }).press("silence", { value: "alerts.1h" });
+    await replica().press("silence.alerts", { until: "1h" });
+    await replica().press("silence.alerts", { until: "4h" });
+    await replica({ now: NOW + 5 * HOUR }).press("silence.alerts", { until: "1h" });
     const ends = (await stored()).silences.map(({ endsAt }) => (endsAt - NOW) / HOUR);
     expect(ends.sort()).toEqual([1, 4, 6]);
   });
@@ -237,7 +272,7 @@ describeWithRedis("a press of a button in Slack", () => {
   it("silences all locations of a conversation in one silence, and names them", async () => {
     await given({ alerts: [entrance, elsewhere] });
     const { press, shown } = replica();
-    await press("silence", { value: "places.1h" });
+    await press("silence.places", { until: "1h" });
     expect((await stored()).silences).toMatchObject([{ matchers: [{ operator: "=~", value: "1|2" }] }]);
     expect(shown[0]).toContain("*All of 2 locations (Leeds Briggate, York)*: silenced until");
   });
@@ -250,7 +285,7 @@ describeWithRedis("a press of a button in Slack", () => {
     });
     await given({ alerts: servers });
     const { press, shown } = replica();
-    await press("silence", { value: "alerts.1h" });
+    await press("silence.alerts", { until: "1h" });
     expect(shown[0]).toContain(
       "*2 camera servers offline: Camera server edge-7, Camera server edge-8*: silenced until",
     );
@@ -262,8 +297,8 @@ describeWithRedis("a press of a button in Slack", () => {
   it("undoes what it silenced, by those who may, and leaves a silence that was there before", async () => {
     await given();
     const { press, pressUndo, shown } = replica({ integrations: [listed] });
-    await press("silence", { value: "places.4h" });
-    await press("silence", { value: "alerts.1h" });
+    await press("silence.places", { until: "4h" });
+    await press("silence.alerts", { until: "1h" });
     await pressUndo({ user: "U0BEN", name: "ben" });
     expect(shown.at(-1)).toContain("Only <@U0ANA> may do this");
     await pressUndo();
@@ -271,7 +306,7 @@ describeWithRedis("a press of a button in Slack", () => {
     const now = NOW + 1;
     const active = (await stored()).silences.filter((one) => silenceState(one, now) === "active");
     expect(active).toMatchObject([{ endsAt: NOW + 4 * HOUR }]);
-    await press("silence", { value: "alerts.1h" });
+    await press("silence.alerts", { until: "1h" });
     expect((await stored()).silences.filter((one) => silenceState(one, now) === "active")).toHaveLength(2);
   });
 
@@ -286,7 +321,7 @@ describeWithRedis("a press of a button in Slack", () => {
   ])("says what an undone silence releases where it %s", async (_, acked, text) => {
     await given();
     const { press, pressUndo, shown } = replica();
-    await press("silence", { value: "places.1h" });
+    await press("silence.places", { until: "1h" });
     await createSuppressionChanges({
       clock: { now: () => NOW },
       store: testStore().store,
@@ -301,28 +336,31 @@ describeWithRedis("a press of a button in Slack", () => {
   it("says that what it undoes is still silenced where another silence is in force", async () => {
     await given();
     const { press, pressUndo, shown } = replica();
-    await press("silence", { value: "places.4h" });
-    await press("silence", { value: "alerts.1h" });
+    await press("silence.places", { until: "4h" });
+    await press("silence.alerts", { until: "1h" });
     await pressUndo();
     expect(shown.at(-1)).toContain("Undone. Still silenced otherwise: nothing is notified now.");
   });
 
   it("extends what it silenced, however often that is pressed, and undoes that once", async () => {
     await given();
-    const { press, undo, shown } = replica();
-    await press("silence", { value: "places.1h" });
-    const [undoing, extending] = undo.map((one) => (one as { value: string }).value);
-    for (const _ of ["once", "twice"]) await press("extend", { undo: extending ?? "" });
+    const { press, pressUndo, last, shown } = replica();
+    await press("silence.places", { until: "1h" });
+    const [extending, morning] = [last("extend"), last("extend.morning")];
+    for (const _ of ["once", "twice"]) await press("extend", { value: extending });
     expect(shown.at(-1)).toContain("Silence extended until 10:01 UTC.");
     expect((await stored()).silences).toMatchObject([{ endsAt: NOW + 2 * HOUR }]);
-    await press("undo", { undo: undoing ?? "" });
+    await pressUndo();
     expect(shown.at(-1)).toContain("Undone: silenced until 09:01 UTC.");
-    await press("undo", { undo: undoing ?? "" });
+    await pressUndo();
     expect(shown.at(-1)).toContain("only a change of the last 15 minutes is undone");
     expect((await stored()).silences).toMatchObject([{ endsAt: NOW + HOUR }]);
-    const [, ...ids] = (extending ?? "").split(" ");
-    for (const value of [`${(NOW + 40 * HOUR).toString(36)} ${ids.join(" ")}`, "zz other", "", `- ${ids.join(" ")}`]) {
-      await press("extend", { undo: value });
+    await press("extend.morning", { value: morning });
+    expect(shown.at(-1)).toContain("Silence extended until Tue 3 Mar 08:00 UTC.");
+    await pressUndo();
+    const [, ...ids] = extending.split(" ");
+    for (const value of [`${(NOW + 60 * HOUR).toString(36)} ${ids.join(" ")}`, "zz other", "", `- ${ids.join(" ")}`]) {
+      await press("extend", { value });
       expect(shown.at(-1)).toContain("nothing was changed");
     }
     expect((await stored()).silences).toMatchObject([{ endsAt: NOW + HOUR }]);
@@ -334,7 +372,7 @@ describeWithRedis("a press of a button in Slack", () => {
     await given({ alerts: [{ ...firing("s1", T0), labels, facts, subject: { kind: "service", id: "analytics" } }] });
     const { press, shown } = replica();
     for (const _ of ["set", "already"]) {
-      await press("silence", { value: "alerts.morning" });
+      await press("silence.alerts", { until: "08:00" });
       expect(shown.at(-1)).toMatch(/\*Service unreachable\*: silenced until Tue 3 Mar 08:00 UTC[.,]/);
       expect(shown.at(-1)).toContain(
         ". Later outages of the service until then are silenced too, and no camera alert is sent while the service is unreachable.",
@@ -346,11 +384,11 @@ describeWithRedis("a press of a button in Slack", () => {
     await given();
     const id = "0b1c2d3e-0000-4000-8000-000000000000";
     await testStore().store.silences.write([aSilence({ id, startsAt: T0, endsAt: NOW + HOUR })], T0);
-    await replica().press("silence", { value: "places.1h" });
-    const { press, undo, shown } = replica();
-    await press("silence", { value: "places.1h" });
-    expect(undo).toEqual([]);
-    await press("undo", { undo: `${id} nonsense` });
+    await replica().press("silence.places", { until: "1h" });
+    const { press, buttons, shown } = replica();
+    await press("silence.places", { until: "1h" });
+    expect(buttons).toEqual([]);
+    await press("undo", { value: `${id} nonsense` });
     expect(shown.at(-1)).toContain("not known any more");
     expect((await stored()).silences.every((one) => silenceState(one, NOW + 1) === "active")).toBe(true);
   });
@@ -371,26 +409,29 @@ describeWithRedis("a press of a button in Slack", () => {
     ]);
   });
 
-  it.each(["acknowledge", "silence", "why"])("changes nothing by %s once it is over", async (action) => {
-    const commit = await given();
-    await commit(NOW, ends(entrance, NOW), ends(tills, NOW));
-    const { press, shown } = replica();
-    await press(action, { value: "alerts.1h" });
-    expect(shown).toEqual([expect.stringContaining("This is over")]);
-    expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
-  });
+  it.each(["acknowledge", "silence", "silence.alerts", "why"])(
+    "changes nothing by %s once it is over",
+    async (action) => {
+      const commit = await given();
+      await commit(NOW, ends(entrance, NOW), ends(tills, NOW));
+      const { press, shown } = replica();
+      await press(action);
+      expect(shown).toEqual([expect.stringContaining("This is over")]);
+      expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
+    },
+  );
 
-  it.each(["acknowledge", "silence", "why"])(
+  it.each(["acknowledge", "silence", "silence.alerts", "why"])(
     "says by %s that it does not know a message, never that it is over",
     async (action) => {
       await given();
       await changeHead(testStore(), SLACK, "g", { conversation: undefined });
       await testStore().redis.del(testStore().store.keys.about(SLACK, CONVERSATION));
       const { press, shown } = replica();
-      await press(action, { value: "alerts.1h" });
-      await press(action, { value: "alerts.1h" }, "storm");
+      await press(action);
+      await press(action, {}, "storm");
       // Of a Redis that was emptied since.
-      await press(action, { value: "alerts.1h", seen: 1 }, "started");
+      await press(action, { seen: 1 }, "started");
       const text =
         "lenswatch does not know this message any more. Nothing was changed. What fires now: <https://watch.test/";
       expect(shown).toEqual(Array(3).fill(expect.stringContaining(text)));
@@ -406,10 +447,10 @@ describeWithRedis("a press of a button in Slack", () => {
   ])("is refused %s", async (_, by, reason) => {
     await given();
     const { press, shown, refused } = replica({ integrations: [listed] });
-    for (const action of ["acknowledge", "silence"]) await press(action, { ...by, value: "alerts.1h" });
+    for (const action of ["acknowledge", "silence.alerts"]) await press(action, by);
     expect(refused).toMatchObject([
       { action: "refused", outcome: "refused", target: "Slack: acknowledge", reason, actor: { via: "slack" } },
-      { target: "Slack: silence", reason },
+      { target: "Slack: silence.alerts", reason },
     ]);
     expect(shown[0]).toContain(reason === "not_allowed" ? "Only <@U0ANA> may" : "Only people in #ops-cameras may");
     expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
@@ -426,12 +467,12 @@ describeWithRedis("a press of a button in Slack", () => {
     expect(refused).toMatchObject([{ target: "Slack: why", reason: "other_channel" }]);
   });
 
-  it.each(["acknowledge", "silence", "why", "undo"])(
+  it.each(["acknowledge", "silence", "silence.alerts", "why", "undo"])(
     "refuses %s to somebody who is not in the channel",
     async (action) => {
       await given();
       const { press, shown, refused } = replica({ isMember: async () => false });
-      await press(action, { value: "alerts.1h" });
+      await press(action);
       expect(shown).toEqual([expect.stringContaining("Only people in #ops-cameras may do this")]);
       expect(refused).toMatchObject([{ reason: "other_channel" }]);
       expect(await stored()).toEqual({ acked: [], silences: [], audited: [] });
@@ -481,7 +522,7 @@ describeWithRedis("a press of a button in Slack", () => {
     await given({ alerts: many });
     const { shown, press } = replica();
     await press("why");
-    for (const scope of ["alerts", "places"]) await press("silence", { value: `${scope}.1h`, name: "<!here> ana" });
+    for (const action of ["silence", "silence.alerts", "silence.places"]) await press(action, { name: "<!here> ana" });
     for (const answer of shown) expect(answer.length).toBeLessThan(4_000);
     expect(shown.join()).not.toMatch(/<[!@#](?!U0|C0)/);
   });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { matchesAll } from "../../src/alerting/matcher.ts";
 import type { Notification } from "../../src/alerting/model.ts";
-import { SlackActions } from "../../src/app/slack-actions.ts";
+import { type AnswerBlock, SlackActions } from "../../src/app/slack-actions.ts";
 import { slackIds } from "../../src/demo/slack/methods.ts";
 import { pressOf } from "../../src/demo/slack/socket.ts";
 import { createWorkspace } from "../../src/demo/slack/workspace.ts";
@@ -24,6 +24,7 @@ describeWithRedis("a button of a message that delivery sent", () => {
     const lab = new Lab(testStore(), [slack]);
     lab.answer = () => ({ handle: JSON.stringify({ channel: ops?.id, ts: "1.2" }) });
     const shown: string[] = [];
+    const answered: (readonly AnswerBlock[])[] = [];
     const actions = new SlackActions({
       clock: { now: () => lab.now },
       store: testStore().store,
@@ -34,12 +35,15 @@ describeWithRedis("a button of a message that delivery sent", () => {
       active: () => lab.suppression().ofAll(),
       teamOf: async () => slackIds.team,
       isMember: async () => true,
-      tell: async (_app, _to, text) => void shown.push(text),
+      async tell(_app, _to, text, below = []) {
+        shown.push(text);
+        if (below.length > 0) answered.push(below);
+      },
     });
-    const blocksOf = (n: Notification) => renderRoot(n, { actions: true }).blocks as never;
-    const press = (n: Notification, action: string, value?: string) => {
-      const message = workspace.post(ops as never, { text: "x", blocks: blocksOf(n) });
-      const payload = pressOf(message, action, value === undefined ? {} : { value });
+    const blocksOf = (n: Notification) => renderRoot(n, { actions: true }).blocks;
+    const press = (n: Notification, action: string) => {
+      const message = workspace.post(ops as never, { text: "x", blocks: (answered.at(-1) ?? blocksOf(n)) as never });
+      const payload = pressOf(message, action, { typed: { reason: "works" } });
       return actions.act({ type: "interactive", envelope_id: "1", payload }, slackIds.app);
     };
     return { lab, press, shown };
@@ -77,7 +81,8 @@ describeWithRedis("a button of a message that delivery sent", () => {
     await press(summary, "acknowledge");
     expect((await acked()).sort()).toEqual(alerts.map(({ id }) => id).sort());
     expect(shown).toEqual(["Acknowledged by ana."]);
-    await press(summary, "silence", "alerts.1h");
+    await press(summary, "silence");
+    await press(summary, "silence.alerts");
     const silences = await testStore().store.silences.read(lab.now);
     const isSilenced = ({ labels }: { labels: Record<string, string> }) =>
       silences.some(({ matchers }) => matchesAll(matchers, labels));

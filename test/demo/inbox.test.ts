@@ -21,13 +21,11 @@ beforeEach(async () => {
 afterEach(() => inbox.close());
 
 const mrkdwn = (text: string) => ({ type: "section", text: { type: "mrkdwn", text } });
-const menu = { type: "static_select", placeholder: { type: "plain_text", text: "Silence" } };
 const actions = {
   type: "actions",
   block_id: "lw:1",
   elements: [
     { type: "button", action_id: "acknowledge", text: { type: "plain_text", text: "Acknowledge" } },
-    { ...menu, action_id: "silence", options: [{ text: { type: "plain_text", text: "For 1 hour" }, value: "1h" }] },
     {
       type: "button",
       action_id: "runbook",
@@ -101,41 +99,48 @@ describe("the inbox as Slack", () => {
     expect(html).toContain('<a href="https://x.example/a"');
     expect(html).toContain('fill="#d40e0d"');
     expect(html).toContain('<button data-action="acknowledge">Acknowledge</button>');
-    expect(html).toContain('<option value="1h">For 1 hour</option>');
     expect(html).toContain('<a class="button" href="https://x.example/runbook"');
     expect(html).toMatch(/2 replies.*also sent to the channel.*Entrance as well.*Till 3 is back/s);
     expect(html.match(/also sent to the channel/g)).toHaveLength(1);
   });
 
-  test("presses a button and chooses of the menu as you, and shows the answer at that message", async () => {
+  test("presses a button as you, and shows the answer at that message", async () => {
     const payloads = await connectApp();
     const { ts } = await post(offline);
-    expect(await send("/press", { ts, action: "acknowledge" })).toEqual([204, ""]);
-    expect(await send("/press", { ts, action: "silence", value: "1h" })).toEqual([204, ""]);
+    expect(await send("/press", { ts, action: "acknowledge", typed: {} })).toEqual([204, ""]);
     expect(payloads).toMatchObject([
       { user: { name: "you" }, container: { message_ts: ts }, actions: [{ action_id: "acknowledge" }] },
-      { actions: [{ action_id: "silence", selected_option: { value: "1h" } }] },
     ]);
     await slack("chat.postEphemeral", { user: "U0YOU", text: "*Till 3*: silenced <b>" });
     expect(await page()).toMatch(/<article [^>]*data-ts.*Only visible to you.*<b>Till 3<\/b>: silenced &lt;b&gt;/s);
     expect(printed).toContain("Slack   to you alone: Till 3: silenced <b>\n");
   });
 
-  test("presses a button beside that answer", async () => {
+  test("presses a button beside that answer, with what is typed", async () => {
     const payloads = await connectApp();
     const { ts } = await post(offline);
-    await send("/press", { ts, action: "acknowledge" });
+    await send("/press", { ts, action: "acknowledge", typed: {} });
     const undo = { type: "button", action_id: "undo", text: { type: "plain_text", text: "Undo" }, value: "id-1" };
-    const blocks = [mrkdwn("*Till 3*: silenced"), { type: "actions", block_id: "b", elements: [undo] }];
+    const element = {
+      type: "plain_text_input",
+      action_id: "text",
+      placeholder: { type: "plain_text", text: "2h <b>" },
+    };
+    const input = { type: "input", block_id: "until", label: { type: "plain_text", text: "Until" }, element };
+    const blocks = [mrkdwn("*Till 3*: silenced"), input, { type: "actions", block_id: "b", elements: [undo] }];
     await slack("chat.postEphemeral", { user: "U0YOU", text: "silenced", blocks });
     expect(await page()).toMatch(/Only visible to you.*silenced.*<button data-action="undo">Undo<\/button>/s);
-    expect(await send("/press", { ts, action: "undo" })).toEqual([204, ""]);
-    expect(payloads.at(-1)).toMatchObject({ actions: [{ action_id: "undo", block_id: "b", value: "id-1" }] });
-    expect((await send("/press", { ts, action: "undo" }))[0]).toBe(404);
+    expect(await page()).toMatch(/<label>Until<br>\s<input name="until" placeholder="2h &lt;b&gt;" maxlength="3000">/);
+    expect(await send("/press", { ts, action: "undo", typed: { until: "08:00" } })).toEqual([204, ""]);
+    expect(payloads.at(-1)).toMatchObject({
+      actions: [{ action_id: "undo", block_id: "b", value: "id-1" }],
+      state: { values: { until: { text: { value: "08:00" } } } },
+    });
+    expect((await send("/press", { ts, action: "undo", typed: {} }))[0]).toBe(404);
   });
 
   test.each([
-    ["a button that is gone", "/press", { ts: "1.2", action: "acknowledge" }, undefined, 404],
+    ["a button that is gone", "/press", { ts: "1.2", action: "acknowledge", typed: {} }, undefined, 404],
     ["something else", "/press", {}, undefined, 400],
     ["another site's form", "/press", {}, "text/plain", 415],
   ])("refuses %s", async (_, path, asked, type, status) => {
@@ -144,7 +149,7 @@ describe("the inbox as Slack", () => {
 
   test("says so where the app is not connected", async () => {
     const { ts } = await post(offline);
-    expect((await send("/press", { ts, action: "acknowledge" }))[0]).toBe(503);
+    expect((await send("/press", { ts, action: "acknowledge", typed: {} }))[0]).toBe(503);
   });
 
   test("lets no text from a message become markup or script of the page", async () => {

@@ -5,10 +5,11 @@ import { episodeOf } from "../../src/alerting/incident.ts";
 import { matchesAll, parseMatchers } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
 import type { ProblemKind } from "../../src/health/alert.ts";
+import { timesSeenAt } from "../../src/lib/when.ts";
 import { silenceLink } from "../../src/notify/link.ts";
 import { silenceScopes } from "../../src/notify/silence-scope.ts";
 import { makeBlockId, parseBlockId, slackIntegrationHash } from "../../src/notify/slack/action-id.ts";
-import { actionsOf } from "../../src/notify/slack/actions.ts";
+import { extendButtons, silenceForm } from "../../src/notify/slack/actions.ts";
 import { renderReply, renderRoot } from "../../src/notify/slack/conversation.ts";
 import { anAlert } from "../support/fixtures.ts";
 import { slackProblems } from "../support/harmless.ts";
@@ -195,7 +196,6 @@ describe("the buttons of a root", () => {
   interface Element {
     readonly action_id: string;
     readonly url?: string;
-    readonly options?: readonly { text: { text: string }; value: string }[];
   }
   const buttonsOf = (changes: Partial<Notification>, actions = true) => {
     const row = (renderRoot(of(changes), { actions }) as SlackBody).blocks?.find(({ type }) => type === "actions");
@@ -212,14 +212,6 @@ describe("the buttons of a root", () => {
     expect(parseBlockId(id)).toEqual({ integration, group: group.id, conversation: ID, seen: NOW });
     expect(parseBlockId(buttonsOf({ firing, groups: 40 }).id ?? "")?.group).toBe("storm");
     expect(actionsIn({ firing })).toEqual(["acknowledge", "silence", "why", "runbook", "open"]);
-    expect(elements[1]?.options?.map(({ text, value }) => [text.text, value])).toEqual([
-      ["This camera (offline), 1 h", "alerts.1h"],
-      ["This camera (offline), 4 h", "alerts.4h"],
-      ["This camera (offline), until 08:00 there", "alerts.morning"],
-      ["All of Leeds Briggate, 1 h", "places.1h"],
-      ["All of Leeds Briggate, 4 h", "places.4h"],
-      ["All of Leeds Briggate, until 08:00 there", "places.morning"],
-    ]);
     expect(elements.flatMap(({ url }) => url ?? [])).toEqual([
       "https://wiki.example.com/a",
       "https://lenswatch.example.com/recordings/54696c6c2033000000000000",
@@ -328,12 +320,7 @@ describe("what a button silences", () => {
     expect(silenceScopes(Array.from({ length: 30 }, (_, i) => external({ [`label_${i}`]: "x" })))).toEqual([]);
   });
 
-  const optionsOf = (firing: NotifiedAlert[]) => {
-    const menu = actionsOf(of({}), firing)?.elements.find(({ type }) => type === "static_select");
-    return menu && "options" in menu ? menu.options : [];
-  };
-
-  // docs.slack.dev, Block Kit: option object, static select.
+  // docs.slack.dev, Block Kit: button, input.
   test.each([
     "x".repeat(300),
     "🎥".repeat(300),
@@ -341,7 +328,7 @@ describe("what a button silences", () => {
     "<!channel> *x* :fire: \u202e",
     "\n\u0000",
     "a".repeat(30),
-  ])("is a menu within Slack's limits, of plain text, for the name %j", (name) => {
+  ])("is a form within Slack's limits, of plain text, for the name %j", (name) => {
     const labels = { location: name, recording: name, camera_server: name, alertname: name };
     const all = [
       [alertOf(name, { labels })],
@@ -350,26 +337,28 @@ describe("what a button silences", () => {
       [external(labels)],
       Array.from({ length: 2_000 }, (_, i) => alertOf(`${i}`, { labels: { ...labels, location_id: `${i}` } })),
     ];
-    for (const options of all.map(optionsOf)) {
-      expect(options.length).toBeGreaterThan(2);
-      expect(options.length).toBeLessThanOrEqual(100);
-      for (const { text, value } of options) {
+    for (const { inputs, buttons } of all.map((alerts) => silenceForm(silenceScopes(alerts), "Europe/London"))) {
+      expect(buttons.length).toBeGreaterThan(0);
+      expect(limitsBroken({ blocks: [...inputs, { type: "actions", elements: buttons }] })).toEqual([]);
+      for (const { text } of buttons) {
         expect(text).toMatchObject({ type: "plain_text", emoji: false });
-        expect(text.text).toMatch(/^(?!.*(?:\p{Cc}|\u202e|\p{Surrogate})).*, (?:1 h|4 h|until 08:00 there)$/u);
-        expect([text.text.length <= 75, value.length <= 150]).toEqual([true, true]);
+        expect(text.text).toMatch(/^(?!.*(?:\p{Cc}|\u202e|\p{Surrogate}))Silence: ./u);
       }
     }
   });
 
-  test("names the zone of an alert that is at no place, and offers no morning in several zones", () => {
-    const textsOf = (firing: NotifiedAlert[]) => optionsOf(firing).map(({ text }) => text.text);
-    expect(textsOf([service])).toContain("Service unreachable, until 08:00 UTC");
-    expect(textsOf([integration])).toContain("Slack (ops) (notifications failing), until 08:00 UTC");
-    const zones = ["Europe/London", "America/New_York"].map((timezone, i) =>
-      alertOf(`${i}`, { facts: { timezone, problem: "offline" } }),
-    );
-    const spans = ["These 2 alerts", LEEDS].flatMap((label) => [`${label}, 1 h`, `${label}, 4 h`]);
-    expect(textsOf(zones)).toEqual(spans);
+  test("is extended by an hour, and until the next morning where that is later", () => {
+    const now = Date.parse("2026-03-02T05:30Z");
+    const at = (until: number) =>
+      extendButtons(["a", "b"], { until, now, times: timesSeenAt(now), shop: "America/New_York" }).map((one) => [
+        one.text.text,
+        one.value?.split(" ").map((part) => (part.length > 1 ? Number.parseInt(part, 36) - until : part)),
+      ]);
+    expect(at(now + HOUR)).toEqual([
+      ["+1 h", [HOUR, "a", "b"]],
+      ["until 08:00 EST", [6.5 * HOUR, "a", "b"]],
+    ]);
+    expect(at(now + 8 * HOUR).map(([text]) => text)).toEqual(["+1 h"]);
   });
 });
 

@@ -6,7 +6,7 @@ export interface SlackText {
   readonly verbatim?: boolean;
 }
 
-/** A button or a menu of an `actions` block. */
+/** A button of an `actions` block, or the field of an `input` block. */
 export interface SlackElement {
   readonly type: string;
   readonly text?: SlackText | string;
@@ -14,15 +14,17 @@ export interface SlackElement {
   readonly url?: string;
   readonly value?: string;
   readonly placeholder?: SlackText;
-  readonly options?: readonly { readonly text: SlackText; readonly value: string }[];
+  readonly max_length?: number;
 }
 
-interface SlackBlock {
+export interface SlackBlock {
   readonly type: string;
   readonly block_id?: string;
   readonly text?: SlackText;
   readonly fields?: readonly SlackText[];
   readonly elements?: readonly SlackElement[];
+  readonly label?: SlackText;
+  readonly element?: SlackElement;
 }
 
 export interface SlackBody {
@@ -51,7 +53,8 @@ export interface SlackMessage {
   /** The line that a lock screen shows. */
   readonly title: string;
   readonly parts: readonly Part[];
-  /** Buttons and menus, below the parts. */
+  /** Fields and buttons, below the parts. */
+  readonly inputs: readonly SlackBlock[];
   readonly actions: readonly SlackElement[];
   /** Below the buttons, beside a bar of `color`, `#rrggbb`. */
   readonly attached: readonly Part[];
@@ -66,6 +69,7 @@ export function readSlackMessage({ text = "", blocks = [], attachments = [] }: S
   return {
     title: plain(text ? parseMrkdwn(text) : [...parts, ...attached][0]),
     parts,
+    inputs: blocks.filter(({ type }) => type === "input"),
     actions: allBlocks({ blocks }).flatMap(({ type, elements = [] }) => (type === "actions" ? elements : [])),
     attached,
     color: attachments.map(({ color = "" }) => color).find((color) => /^#[0-9a-f]{6}$/i.test(color)),

@@ -95,17 +95,20 @@ export const ANA = { user: "U0ANA", name: "ana", team: slackIds.team, app: slack
 /** A person; by default Ana, of the workspace of the app. */
 export type SlackPerson = Readonly<Partial<Record<keyof typeof ANA, string>>>;
 
+/** What is typed into the fields of a message, by their blocks. */
+export type Typed = Readonly<Record<string, string>>;
+
 /** The payload of a press (docs.slack.dev: block_actions). */
 export function pressOf(
   message: StandInMessage,
   action: string,
-  { value, ...by }: SlackPerson & { value?: string } = {},
+  { typed = {}, ...by }: SlackPerson & { typed?: Typed } = {},
 ) {
   const { user, name, team, app } = { ...ANA, ...by };
   const block = allBlocks(message).find(({ elements }) => elements?.some((one) => one.action_id === action));
   const element = block?.elements?.find((one) => one.action_id === action);
   if (!block || !element) throw new Error(`the message has no ${action}`);
-  const chosen = value === undefined ? { value: element.value } : { selected_option: { value } };
+  const fields = Object.entries(typed).map(([id, value]) => [id, { text: { type: "plain_text_input", value } }]);
   return {
     type: "block_actions",
     api_app_id: app,
@@ -114,6 +117,7 @@ export function pressOf(
     container: { type: "message", channel_id: message.channel, message_ts: message.ts, is_ephemeral: false },
     channel: { id: message.channel, name: "channel" },
     message: { type: "message", ts: message.ts, text: message.text, blocks: message.blocks },
-    actions: [{ action_id: action, block_id: block.block_id, ...chosen }],
+    state: { values: Object.fromEntries(fields) },
+    actions: [{ action_id: action, block_id: block.block_id, value: element.value }],
   };
 }

@@ -8,7 +8,7 @@ import { type FastifyRequest, fastify } from "fastify";
 import type { Clock } from "../../lib/clock.ts";
 import { tryJson } from "../../lib/json-values.ts";
 import { type Arguments, type Ephemeral, type Method, methods, SlackRefusal } from "./methods.ts";
-import { createSlackSocket, pressOf, type SlackPerson } from "./socket.ts";
+import { createSlackSocket, pressOf, type SlackPerson, type Typed } from "./socket.ts";
 import { createWorkspace, type StandInMessage } from "./workspace.ts";
 
 interface SlackOptions {
@@ -66,8 +66,8 @@ export function createSlack({ channels = ["ops"], clock, keeps, more = {} }: Sla
         return { ok: false, error: thrown.message };
       }
     },
-    /** Presses a button of a message, or chooses `value` of its menu, as a person in its channel. */
-    press: (message: StandInMessage, action: string, by?: SlackPerson & { readonly value?: string }) =>
+    /** Presses a button of a message, with what is typed into its fields, as a person in its channel. */
+    press: (message: StandInMessage, action: string, by?: SlackPerson & { readonly typed?: Typed }) =>
       socket.deliver("interactive", pressOf(message, action, by)),
     async close(): Promise<void> {
       socket.close();

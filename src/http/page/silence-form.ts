@@ -7,13 +7,14 @@ import type { Instant } from "../../lib/clock.ts";
 import { humanDuration, parseDuration } from "../../lib/duration.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { nextMorning } from "../../lib/moment.ts";
 import { cut } from "../../lib/text.ts";
 import { alertTable } from "./alert-table.ts";
 import { type FieldProblem, inputField } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type LinkParameters, signInLink, silenceFormLink } from "./links.ts";
 import { namesIn, type PageData } from "./page-data.ts";
-import { nextMorning, type Preview, type PreviewQuery, type SilenceSpan, zoneOf } from "./silence-request.ts";
+import { type Preview, type PreviewQuery, type SilenceSpan, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 
 const ROOT = "../";

@@ -7,6 +7,7 @@ import type { Instant } from "../../lib/clock.ts";
 import { unlessThrown } from "../../lib/errors.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { nextMorning } from "../../lib/moment.ts";
 import { sortKey } from "../../lib/sort-key.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
@@ -15,7 +16,7 @@ import type { HtmlPage } from "./layout.ts";
 import { type HomeQuery, homeLink, silenceFormLink } from "./links.ts";
 import { pager } from "./listing.ts";
 import { namesIn, type PageData } from "./page-data.ts";
-import { LONGEST_MS, nextMorning, zoneOf } from "./silence-request.ts";
+import { LONGEST_MS, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 

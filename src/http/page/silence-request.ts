@@ -17,7 +17,6 @@ import { MOMENT_EXAMPLES, parseMoment } from "../../lib/moment.ts";
 import { own } from "../../lib/own.ts";
 import { closestRows } from "../../lib/suggest.ts";
 import { stripControls } from "../../lib/text.ts";
-import { inZone } from "../../lib/when.ts";
 import { eachRow } from "../../lib/yield.ts";
 import { type Listing, listingOf } from "../paging.ts";
 import { parsedBy } from "../query.ts";
@@ -102,13 +101,6 @@ export function spanOf(
   const field = lasting === "dates" ? "ends" : "lasting";
   if (endsAt <= now) return { field, message: "that time has passed, choose another" };
   return endsAt <= (startsAt ?? now) ? { field, message: "expected a time after its start" } : { startsAt, endsAt };
-}
-
-/** The next 08:00 in the zone that is at least an hour away. */
-export function nextMorning(now: Instant, timezone: string): Instant {
-  const here = inZone(now + 3_600_000, timezone);
-  const today = here.startOf("day").set({ hour: 8 });
-  return (today >= here ? today : today.plus({ days: 1 })).toMillis();
 }
 
 /** The zone of the recording or location that the matchers name, else UTC. */

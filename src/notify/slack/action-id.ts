@@ -4,12 +4,16 @@ import type { Instant } from "../../lib/clock.ts";
 import { type SilenceScope, silenceScopeKeys } from "../silence-scope.ts";
 
 /** `action_id`s of the elements; `runbook` and `open` are links, which Slack reports as pressed all the same. */
-const slackActions = ["acknowledge", "silence", "why", "runbook", "open", "undo", "extend"] as const;
-export type SlackAction = (typeof slackActions)[number];
-
-/** The durations: an hour, four hours, until the next 08:00 at the location. */
-export const slackSpans = ["1h", "4h", "morning"] as const;
-type SlackSpan = (typeof slackSpans)[number];
+export type SlackAction =
+  | "acknowledge"
+  | "silence"
+  | `silence.${SilenceScope["key"]}`
+  | "why"
+  | "runbook"
+  | "open"
+  | "undo"
+  | "extend"
+  | "extend.morning";
 
 interface BlockTarget {
   /** 12 hex digits, `slackIntegrationHash`. */
@@ -48,15 +52,7 @@ export function parseBlockId(text: string): BlockTarget | undefined {
   return { integration, group, conversation, seen: Number.parseInt(seen, 36) };
 }
 
-/** The value of an entry of the silence menu. */
-export function makeSilenceValue(scope: SilenceScope["key"], span: SlackSpan): string {
-  return `${scope}.${span}`;
-}
-
-/** Undefined for a value that is not one of ours. */
-export function parseSilenceValue(value = "") {
-  const [left, right] = value.split(".");
-  const scope = silenceScopeKeys.find((one) => one === left);
-  const span = slackSpans.find((one) => one === right);
-  return scope && span && { scope, span };
+/** The scope that a button of the silence form names. */
+export function silenceScopeOf(actionId: string): SilenceScope["key"] | undefined {
+  return silenceScopeKeys.find((key) => actionId === `silence.${key}`);
 }

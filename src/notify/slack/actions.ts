@@ -1,18 +1,19 @@
-/** The buttons of a root message (docs.slack.dev, Block Kit: actions, button, static_select). */
+/** The buttons of a root message and the fields of a silence (docs.slack.dev, Block Kit: actions, button, input). */
 
 import { isAcknowledged } from "../../alerting/acknowledgement.ts";
-import { isOfLenswatch } from "../../alerting/attention.ts";
 import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { MOMENT_EXAMPLES, nextMorning } from "../../lib/moment.ts";
 import { cut } from "../../lib/text.ts";
+import { type Times, timesSeenAt } from "../../lib/when.ts";
 import { overviewLink, printableUrl, statusLink } from "../link.ts";
 import { silenceOf } from "../question.ts";
-import { silenceScopes } from "../silence-scope.ts";
-import { makeBlockId, makeSilenceValue, type SlackAction, slackSpans } from "./action-id.ts";
+import { type SilenceScope, silenceScopes } from "../silence-scope.ts";
+import { makeBlockId, type SlackAction } from "./action-id.ts";
 
 /** A text without markup and without `:emoji:`. */
 type PlainText = { readonly type: "plain_text"; readonly text: string; readonly emoji: false };
-interface Button {
+export interface Button {
   readonly type: "button";
   readonly action_id: SlackAction;
   readonly text: PlainText;
@@ -20,25 +21,26 @@ interface Button {
   readonly url?: string;
   readonly value?: string;
 }
-interface Menu {
-  readonly type: "static_select";
-  readonly action_id: SlackAction;
-  readonly placeholder: PlainText;
-  readonly options: { text: PlainText; value: string }[];
+export type ActionsBlock = { type: "actions"; block_id: string; elements: Button[] };
+/** A field; what is typed comes with a press of a button in the same message. */
+export interface InputBlock {
+  readonly type: "input";
+  readonly block_id: "until" | "reason";
+  readonly label: PlainText;
+  readonly element: {
+    readonly type: "plain_text_input";
+    readonly action_id: "text";
+    readonly placeholder: PlainText;
+    readonly max_length: number;
+  };
 }
-export type ActionsBlock = { type: "actions"; block_id: string; elements: (Button | Menu)[] };
 
-const SPANS = { "1h": "1 h", "4h": "4 h", morning: "until 08:00" } as const satisfies Record<
-  (typeof slackSpans)[number],
-  string
->;
-
-/** Slack's longest text of an entry. */
-const LONGEST_OPTION = 75;
+/** Slack's longest text of a button. */
+const LONGEST_BUTTON = 75;
 
 /** Buttons for what fires; undefined where nothing does, or without a conversation. */
 export function actionsOf(
-  { integrationId, group, groups, conversation, externalUrl, timezone, now }: Notification,
+  { integrationId, group, groups, conversation, externalUrl, now }: Notification,
   firing: readonly NotifiedAlert[],
 ): ActionsBlock | undefined {
   if (!conversation || firing.length === 0) return undefined;
@@ -50,7 +52,7 @@ export function actionsOf(
   const isHandled = firing.every(isAcknowledged);
   const elements = [
     isHandled ? undefined : ({ ...button("acknowledge", "Acknowledge"), style: "primary" } as const),
-    silenceMenu(firing, timezone),
+    silenceScopes(firing).length === 0 ? undefined : button("silence", "Silence"),
     button("why", "Why"),
     linkButton("runbook", "Runbook", runbookOf(firing)),
     linkButton("open", "Open", externalUrl === undefined ? undefined : pageOf(externalUrl, firing)),
@@ -58,7 +60,10 @@ export function actionsOf(
   return { type: "actions", block_id: blockId, elements: elements.filter((element) => element !== undefined) };
 }
 
-function button(action: SlackAction, text: string): Button {
+function button(action: SlackAction, words: string): Button {
+  let [text, length] = [words, LONGEST_BUTTON];
+  // Slack counts UTF-16 units.
+  while (text.length > LONGEST_BUTTON) text = cut(words, --length);
   return { type: "button", action_id: action, text: plain(text) };
 }
 
@@ -66,44 +71,50 @@ function linkButton(action: SlackAction, text: string, url: string | undefined):
   return url === undefined || url.length > 3_000 ? undefined : { ...button(action, text), url };
 }
 
-/** Says of each entry what it silences. */
-function silenceMenu(firing: readonly NotifiedAlert[], timezone: string | undefined): Menu | undefined {
-  const [zone = "UTC", ...otherZones] = new Set(firing.map(({ facts }) => timezone ?? facts.timezone));
-  const spans = slackSpans.filter((span) => otherZones.length === 0 || span !== "morning");
-  const isAtPlace = timezone === undefined && !firing.some(isOfLenswatch);
-  const spanText = (span: keyof typeof SPANS) =>
-    span === "morning" ? `${SPANS[span]} ${isAtPlace ? "there" : zone}` : SPANS[span];
-  const options = silenceScopes(firing).flatMap(({ key, label }) =>
-    spans.map((span) => ({ text: plain(optionText(label, spanText(span))), value: makeSilenceValue(key, span) })),
-  );
-  if (options.length === 0) return undefined;
-  return { type: "static_select", action_id: "silence", placeholder: plain("Silence"), options };
+/** The fields of a silence, and a button for each scope; times are read on the clock of `zone`. */
+export function silenceForm(scopes: readonly SilenceScope[], zone: string) {
+  const inputs: InputBlock[] = [
+    inputOf("until", `Until, in ${zone} (1h where it is empty)`, MOMENT_EXAMPLES, 40),
+    inputOf("reason", "Reason", "new cable, or a ticket", 500),
+  ];
+  const buttons = scopes.map(({ key, label }) => button(`silence.${key}`, `Silence: ${label}`));
+  return { inputs, buttons };
 }
 
-/** Slack counts UTF-16 units. */
-function optionText(label: string, span: string): string {
-  let [text, length] = [label, [...label].length];
-  while (text.length + span.length + 2 > LONGEST_OPTION) text = cut(label, --length);
-  return `${text}, ${span}`;
+function inputOf(block_id: InputBlock["block_id"], label: string, example: string, max_length: number): InputBlock {
+  const element = { type: "plain_text_input", action_id: "text", placeholder: plain(example), max_length } as const;
+  return { type: "input", block_id, label: plain(label), element };
 }
 
-/** Buttons that undo these silences and extend them, beside the answer that they were set; under the `block_id` that was pressed. */
-export function undoOf(blockId: string, silences: readonly string[], until: Instant): ActionsBlock {
-  const undo = { ...button("undo", "Undo"), value: silences.join(" ") };
-  return { type: "actions", block_id: blockId, elements: [undo, extendButton(silences, until)] };
+/** A button that undoes what was done to these silences, and those that extend them. */
+export function undoButtons(silences: readonly string[], ends: Parameters<typeof extendButtons>[1]): Button[] {
+  return [{ ...button("undo", "Undo"), value: silences.join(" ") }, ...extendButtons(silences, ends)];
 }
 
-/** The end that it names is the same however often it is pressed. */
-function extendButton(silences: readonly string[], until: Instant): Button {
-  return { ...button("extend", "+1 h"), value: [(until + HOUR_MS).toString(36), ...silences].join(" ") };
+/** Buttons for later ends, where they are later: the end that each names is the same however often it is pressed. */
+export function extendButtons(
+  silences: readonly string[],
+  { until, now, times, shop }: { until: Instant; now: Instant; times: Times; shop: string },
+): Button[] {
+  const to = (action: SlackAction, text: string, end: Instant) =>
+    end > until ? [{ ...button(action, text), value: [end.toString(36), ...silences].join(" ") }] : [];
+  const morning = nextMorning(now, times.zoneFor(shop));
+  return [
+    ...to("extend", "+1 h", until + HOUR_MS),
+    ...to("extend.morning", `until ${times.at(morning, shop)}`, morning),
+  ];
 }
 
-/** A button for the first silence that a question is about; undefined where it is about none. */
-export function questionActions({ integrationId, group, groups, conversation, firing, now }: Notification) {
-  const { by, until } = firing.find(silenceOf)?.suppressedBy ?? {};
-  const id = conversation && makeBlockId(integrationId, groups ? "storm" : group.id, conversation.id, now);
-  if (by === undefined || until === undefined || id === undefined) return undefined;
-  return { type: "actions", block_id: id, elements: [extendButton([by], until)] } satisfies ActionsBlock;
+/** Buttons for the first silence that a question is about; undefined where it is about none. */
+export function questionActions(notification: Notification): ActionsBlock | undefined {
+  const { integrationId, group, groups, conversation, firing, now, timezone } = notification;
+  const asked = firing.find(silenceOf);
+  const { by, until } = asked?.suppressedBy ?? {};
+  const block_id = conversation && makeBlockId(integrationId, groups ? "storm" : group.id, conversation.id, now);
+  if (!asked || by === undefined || until === undefined || block_id === undefined) return undefined;
+  const times = timesSeenAt(now, timezone);
+  const elements = extendButtons([by], { until, now, times, shop: asked.facts.timezone });
+  return { type: "actions", block_id, elements };
 }
 
 const HOUR_MS = 3_600_000;

@@ -20,24 +20,22 @@ const interactive = z.object({
 const message = z.discriminatedUnion("type", [hello, disconnect, interactive]);
 const other = z.object({ type: z.literal("other"), envelope_id: id });
 
-/** A button pressed in a message, or an entry of a menu chosen. */
+const action = z.object({
+  action_id: z.string().max(255),
+  block_id: z.string().max(255),
+  value: z.string().max(2_000).nullish(),
+});
+const typed = z.object({ text: z.object({ value: z.string().max(3_000).nullish() }) }).optional();
+
+/** A button pressed in a message, with what is typed in its fields. */
 export const SlackPress = z.object({
   type: z.literal("block_actions"),
   api_app_id: id.optional(),
   team: z.object({ id }).nullish(),
   user: z.object({ id, username: name, name, team_id: id.optional() }),
   container: z.object({ channel_id: id, message_ts: id }),
-  actions: z
-    .array(
-      z.object({
-        action_id: z.string().max(255),
-        block_id: z.string().max(255),
-        selected_option: z.object({ value: z.string().max(150) }).nullish(),
-        value: z.string().max(2_000).nullish(),
-      }),
-    )
-    .min(1)
-    .max(10),
+  actions: z.tuple([action], action),
+  state: z.object({ values: z.object({ until: typed, reason: typed }) }).nullish(),
 });
 export type SlackPress = z.infer<typeof SlackPress>;
 /** An envelope that is to be acted on. */

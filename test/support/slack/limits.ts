@@ -1,8 +1,22 @@
 /** Slack's limits of a message (docs.slack.dev: Block Kit reference, chat.postMessage, message metadata). */
 
-import { allBlocks, type SlackBody, type SlackElement, type SlackMetadata } from "../../../src/demo/slack/message.ts";
+import {
+  allBlocks,
+  type SlackBlock,
+  type SlackBody,
+  type SlackElement,
+  type SlackMetadata,
+} from "../../../src/demo/slack/message.ts";
 
-const BLOCK_TYPES: ReadonlySet<string> = new Set(["section", "header", "divider", "context", "actions", "image"]);
+const BLOCK_TYPES: ReadonlySet<string> = new Set([
+  "section",
+  "header",
+  "divider",
+  "context",
+  "actions",
+  "image",
+  "input",
+]);
 /** Slack names the error and no size; this is far above what a message of ours needs. */
 const METADATA_BYTES = 8_000;
 
@@ -43,6 +57,7 @@ function problemsOf(body: SlackBody): [string, string][] {
       ],
       [of("actions").some(({ elements = [] }) => !between(elements.length, 1, 25)), "actions of not 1 to 25 elements"],
       [of("actions").some(({ elements = [] }) => elements.some(isWrong)), "an element that breaks its limits"],
+      [of("input").some(isWrongInput), "an input that breaks its limits"],
       [of("actions").some(({ elements = [] }) => repeats(elements.map((one) => one.action_id))), "an action_id twice"],
       [blocks.some(({ block_id: id }) => id !== undefined && !between(id.length, 1, 255)), "a block_id over 255"],
       [repeats(blocks.map(({ block_id }) => block_id)), "a block_id twice"],
@@ -52,13 +67,17 @@ function problemsOf(body: SlackBody): [string, string][] {
   return problems.filter(([broken]) => broken).map(([, error, words]) => [error, words]);
 }
 
-/** A button or menu that Slack refuses (Block Kit reference: button, static_select). */
-function isWrong({ type, text, action_id: id = "", url = "", value = "", options = [], placeholder }: SlackElement) {
-  if (id.length > 255 || url.length > 3_000 || value.length > 2_000) return true;
-  if (type === "button")
-    return typeof text !== "object" || text.type !== "plain_text" || !between(text.text.length, 1, 75);
-  const isMenu = type === "static_select" && between(options.length, 1, 100) && (placeholder?.text.length ?? 0) <= 150;
-  return !isMenu || options.some((one) => !between(one.text.text.length, 1, 75) || !between(one.value.length, 1, 150));
+/** A button that Slack refuses (Block Kit reference: button). */
+function isWrong({ type, text, action_id: id = "", url = "", value = "" }: SlackElement): boolean {
+  if (id.length > 255 || url.length > 3_000 || value.length > 2_000 || type !== "button") return true;
+  return typeof text !== "object" || text.type !== "plain_text" || !between(text.text.length, 1, 75);
+}
+
+/** A field that Slack refuses (Block Kit reference: input, plain_text_input). */
+function isWrongInput({ label, element }: SlackBlock): boolean {
+  const { type, placeholder, max_length: most = 3_000 } = element ?? {};
+  if (label?.type !== "plain_text" || !between(label.text.length, 1, 2_000) || type !== "plain_text_input") return true;
+  return placeholder?.type !== "plain_text" || !between(placeholder.text.length, 1, 150) || !between(most, 1, 3_000);
 }
 
 function between(length: number, least: number, most: number): boolean {
