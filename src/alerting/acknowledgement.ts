@@ -1,6 +1,5 @@
 /** Acknowledgements: somebody takes charge of an alert; one per episode, at its longest until the alert resolves. */
 import type { Instant } from "../lib/clock.ts";
-import { nameOf } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
 import type { Episode } from "./incident.ts";
 import type { NotifiedAlert, Suppression } from "./model.ts";
@@ -64,21 +63,6 @@ export function latestOf(
 ): StoredAcknowledgement | undefined {
   const all = episodes.flatMap(({ id, endsAt }) => (endsAt === undefined ? (acknowledgements.get(id) ?? []) : []));
   return all.sort((a, b) => b.at - a.at)[0];
-}
-
-/** `acknowledged by Ana until 15:00 GMT, ETA 09:00 GMT`; `at` writes an instant. */
-export function acknowledgedText(
-  { author, ...ends }: Pick<StoredAcknowledgement, "author"> & AckEnds,
-  at: (instant: Instant) => string,
-): string {
-  return `acknowledged by ${nameOf(author, "somebody", 40)}${ackEndsText(ends, at)}`;
-}
-
-export type AckEnds = { readonly until?: Instant | undefined; readonly eta?: Instant | undefined };
-
-/** ` until 15:00 GMT, ETA 09:00 GMT`. */
-export function ackEndsText({ until, eta }: AckEnds, at: (instant: Instant) => string): string {
-  return `${until === undefined ? "" : ` until ${at(until)}`}${eta === undefined ? "" : `, ETA ${at(eta)}`}`;
 }
 
 /** True if somebody has acknowledged it, whatever else suppresses it. */

@@ -2,6 +2,8 @@
 import type { Decision } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import { integrationName } from "./integration-name.ts";
+import { suppressionReasons } from "./model.ts";
+import { suppressedPhrase } from "./suppression-words.ts";
 
 /** A decision about a subject, and why. */
 export interface LogLine extends Omit<Decision, "reason"> {
@@ -70,14 +72,6 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   failed: ({ to, detail }) => `not sent to ${to} yet, retrying: ${FAILURES[detail ?? ""] ?? "not accepted"}`,
   resolved_before_notified: ({ to }) => `not sent to ${to}, resolved before it was due`,
   send_resolved_off: ({ to }) => `end not sent to ${to}, send_resolved is false`,
-  muted: ({ to, detail }) => `muted by the time interval ${detail}; not sent to ${to}`,
-  inhibited: ({ to, detail }) => `inhibited by ${detail ?? "another alert"}; not sent to ${to}`,
-  silenced: ({ to, detail }) => `silenced by ${detail}; not sent to ${to}`,
-  maintenance: ({ to, detail }) => `in the maintenance ${detail}; not sent to ${to}`,
-  acknowledged: ({ to, detail }) => `acknowledged by ${detail}; no reminder sent to ${to}`,
-  clearing: ({ to }) => `its condition is not met any more, keep_firing_for runs; not sent to ${to}`,
-  paused: ({ to }) => `paused outside the recording's uploading schedule; not sent to ${to}`,
-  stale: ({ to }) => `not sent to ${to}: not read in time`,
   escalation: ({ to, until }) => (until === "" ? `not escalated to ${to} yet` : `escalates to ${to} at ${until}`),
   not_escalated: ({ to, detail = "" }) => `not escalated to ${to}: ${detail}`,
   owed_nowhere: ({ to }) => `end not sent to ${to}, which is no longer configured`,
@@ -114,6 +108,8 @@ function wordsOf(
   const [until, eta] = [ends.until, ends.eta].map((end) => (end === undefined ? "" : at(end))) as [string, string];
   const delivery = Object.hasOwn(ofDelivery, reason) ? ofDelivery[reason] : undefined;
   if (delivery && to !== "") return delivery({ rule, to, detail, until });
+  if (to !== "" && suppressionReasons.some((one) => one === reason))
+    return `${suppressedPhrase(reason, detail)}; ${reason === "acknowledged" ? "no reminder" : "not"} sent to ${to}`;
   if (Object.hasOwn(ofPeople, reason)) {
     const lasts = [until && `until ${until}`, eta && `ETA ${eta}`].filter(Boolean).join(", ");
     return `${ofPeople[reason]} ${detail ?? "somebody"}${lasts && ` (${lasts})`}`;

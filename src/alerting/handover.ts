@@ -6,14 +6,15 @@ import type { Interval } from "../lib/intervals.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import { span, timesSeenAt } from "../lib/when.ts";
 import type { StoredAcknowledgement } from "./acknowledgement.ts";
-import { acknowledgedText, latestOf } from "./acknowledgement.ts";
+import { latestOf } from "./acknowledgement.ts";
 import type { LogLine } from "./decision-log.ts";
 import type { Document, Row, Section } from "./document.ts";
 import type { Episode, Incident } from "./incident.ts";
 import { type IncidentNames, incidentPlaces, incidentTitle, matchersInWords } from "./incident-words.ts";
 import { integrationName } from "./integration-name.ts";
 import { matchesAll } from "./matcher.ts";
-import { type Silence, silenceState } from "./silence.ts";
+import { type Silence, silencedBy, silenceState } from "./silence.ts";
+import { acknowledgedText, suppressionText } from "./suppression-words.ts";
 import { severityTone, worstTone } from "./tone.ts";
 
 /** What somebody wrote for the next shift. */
@@ -119,7 +120,7 @@ function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) =>
   const when =
     endsAt === undefined ? `since ${at(startsAt)}, for ${lasted}` : `${at(startsAt)} to ${at(endsAt)}, ${lasted}`;
   const silence = silenceOn(incident, shift);
-  const silenced = silence ? `, silenced by ${nameOf(silence.createdBy, "somebody")} until ${at(silence.endsAt)}` : "";
+  const silenced = silence ? `, ${suppressionText({ ...silencedBy(silence), comment: undefined }, at)}` : "";
   const who = ack ? acknowledgedText(ack, at) : endsAt === undefined ? `unacknowledged${silenced}` : "";
   const isWide = new Set(episodes.map(({ locationId }) => locationId)).size > 1;
   const said = ack?.comment ? [`${nameOf(ack.author, "somebody")}: ${ack.comment}`] : [];

@@ -6,7 +6,7 @@ import { type Maintenance, maintenanceOf } from "./maintenance.ts";
 import type { Suppression } from "./model.ts";
 import { partition } from "./needs-update.ts";
 import { destinationsOf, groupRoute, type Integration, type Route, viewsAt } from "./route.ts";
-import { type Silence, silencesOf } from "./silence.ts";
+import { type Silence, silencedBy, silencesOf } from "./silence.ts";
 import { muteOf } from "./time-interval.ts";
 
 interface RehearsalFacts {
@@ -96,9 +96,7 @@ function silenceOf(silences: readonly Silence[], alert: Alert, at: Instant, view
   let step = asking.next();
   while (!step.done) step = asking.next();
   const [silence] = step.value.found;
-  if (!silence) return undefined;
-  const { id: by, endsAt: until, createdBy: author, comment } = silence;
-  return { reason: "silenced", by, until, author, comment } as const;
+  return silence && silencedBy(silence);
 }
 
 /** Alerts of one name that go the same way at the same time are one message. */

@@ -7,6 +7,7 @@ import { ownLabels } from "../health/directory.ts";
 import type { Instant } from "../lib/clock.ts";
 import { isUndoable } from "./acknowledgement.ts";
 import { type Matcher, matchersCost, matchesAll } from "./matcher.ts";
+import type { Suppression } from "./model.ts";
 import { isMatched, type MatchingBudget } from "./silence-verdicts.ts";
 import { type Viewed, viewsOf } from "./views.ts";
 
@@ -48,6 +49,12 @@ const ASK_MS = 10 * 60_000;
 export function askAtOf({ startsAt, endsAt }: Pick<Silence, "startsAt" | "endsAt">): Instant | undefined {
   const at = endsAt - ASK_MS;
   return at > startsAt + ASK_MS ? at : undefined;
+}
+
+/** The suppression that it is. */
+export function silencedBy(silence: Silence): Suppression {
+  const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;
+  return { reason: "silenced", by, since, until, askAt: askAtOf(silence), author, comment };
 }
 
 /** By the clock alone. */

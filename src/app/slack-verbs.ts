@@ -3,12 +3,12 @@
  * person's, and the id of a silence follows from what it silences.
  */
 import { createHash } from "node:crypto";
-import { acknowledgedText } from "../alerting/acknowledgement.ts";
 import type { AuditOrigin } from "../alerting/audit.ts";
 import { parseMatchers } from "../alerting/matcher.ts";
 import { requestBudget } from "../alerting/pattern.ts";
 import { type Silence, silenceState } from "../alerting/silence.ts";
 import { isMatched, lookBudget } from "../alerting/silence-verdicts.ts";
+import { handledText } from "../alerting/suppression-words.ts";
 import type { SuppressibleAlert } from "../deliver/suppression.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert } from "../health/alert.ts";
@@ -202,27 +202,12 @@ export class SlackVerbs {
 
 /** Says whether the alerts that ended silences matched are notified again, or what else keeps them from it. */
 function undoneText(alerts: readonly SuppressibleAlert[], times: Times): string {
-  const held = alerts.map((one) => stillWords(one, times)).filter((words) => words.length > 0);
-  const words = [...new Set(held.flat())];
+  const held = alerts.flatMap((one) => handledText(one, times) || []);
+  const words = [...new Set(held)];
   const still = mrkdwn([...words.slice(0, 5), ...(words.length > 5 ? ["more"] : [])].join(", "));
   if (held.length === 0) return "Undone: what still fires is notified again.";
   if (held.length === alerts.length) return `Undone. Still ${still}: nothing is notified now.`;
   return `Undone: what still fires is notified again, except what is still ${still}.`;
-}
-
-function stillWords(
-  { alert: { facts }, acknowledgement, silencedBy, inhibitedBy, maintenance, mutedBy }: SuppressibleAlert,
-  times: Times,
-): string[] {
-  const at = (instant: Instant) => times.at(instant, facts.timezone);
-  return [
-    acknowledgement ? acknowledgedText(acknowledgement, at) : "",
-    silencedBy.length > 0 ? "silenced otherwise" : "",
-    inhibitedBy.length > 0 ? "inhibited" : "",
-    maintenance ? "in maintenance" : "",
-    mutedBy.length > 0 ? "muted" : "",
-    facts.paused ? "paused" : "",
-  ].filter((words) => words !== "");
 }
 
 /** The alert, or the place, that these are about; else how many they are. */

@@ -1,6 +1,7 @@
 /** A rehearsal as text: the messages, to whom and when. */
 import type { z } from "zod";
 import { integrationName } from "../alerting/integration-name.ts";
+import { suppressionText } from "../alerting/suppression-words.ts";
 import type { ApiWhatIf } from "../http/v1/what-if.ts";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -38,8 +39,8 @@ export function whatIfText(
 function messageText(item: Item, at: (instant: Instant) => string): string {
   const { integration, alertname, alerts, escalateAfterSeconds, repeatSeconds, suppressions } = item;
   const what = `${alertname}${alerts > 1 ? ` of ${count(alerts)}` : ""}`;
-  const waits = suppressions.map(
-    ({ reason, by, until }) => `${reason} by ${by}${until ? ` until ${at(Date.parse(until))}` : ""}`,
+  const waits = suppressions.map(({ until, ...one }) =>
+    suppressionText({ ...one, until: until === null ? undefined : Date.parse(until) }, at),
   );
   const escalates =
     escalateAfterSeconds === null

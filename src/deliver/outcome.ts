@@ -2,11 +2,11 @@
 
 import { onlyTheRoot } from "../alerting/conversation.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
-import { alertSubjectName } from "../alerting/incident-words.ts";
 import type { GroupDecision, NotificationLogEntry, Paging, Suppression } from "../alerting/model.ts";
 import type { Repeats } from "../alerting/repeats.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
+import { suppressedPhrase, suppressorName } from "../alerting/suppression-words.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
@@ -241,20 +241,21 @@ function suppressedLines({ suppressions, alerts, notified, escalateAfterMs }: Cl
     const suppression = suppressions?.muted ?? suppressions?.suppressed.get(alert.id);
     if (!suppression || alert.state !== "firing") return [];
     const { reason, until } = suppression;
-    const by = wordsFor(suppression);
+    const by = detailOf(suppression);
     if (escalateAfterMs && reason !== "escalation" && !notified.has(alert.id))
-      return [line(alert, "not_escalated", by === undefined ? reason : `${reason} by ${by}`)];
+      return [line(alert, "not_escalated", suppressedPhrase(reason, by))];
     return [{ ...line(alert, reason, by), ...(reason === "escalation" && { until }) }];
   });
 }
 
 const COMMENT_CHARACTERS = 80;
 
-/** What suppresses an alert as people name it; undefined where the reason says all. */
-function wordsFor({ reason, by, author = "", comment, source }: Suppression): string | undefined {
-  if (source) return `${source.labels.alertname} (${alertSubjectName(source)})`;
-  if (reason === "silenced") return `${author}${comment ? ` (${cut(comment, COMMENT_CHARACTERS)})` : ""}`;
-  return reason === "muted" || reason === "maintenance" || reason === "acknowledged" ? by : undefined;
+/** What suppresses an alert as people name it, with the reason of a silence; undefined where the reason says all. */
+function detailOf(suppression: Suppression): string | undefined {
+  const { reason, comment } = suppression;
+  const why = reason === "silenced" && comment ? ` (${cut(comment, COMMENT_CHARACTERS)})` : "";
+  const name = suppressorName(suppression);
+  return name && name + why;
 }
 
 function newlyFiring({ notify, firing }: SendDecision): SendDecision["firing"] {

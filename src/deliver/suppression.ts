@@ -7,7 +7,7 @@ import { type Maintenance, maintenanceOf } from "../alerting/maintenance.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/model.ts";
 import { clearingOf } from "../alerting/needs-update.ts";
 import { groupRoute, type Integration, type Route, routesOf, routesTo, viewsAt } from "../alerting/route.ts";
-import { askAtOf, type Silence, silenceState, silencesOf } from "../alerting/silence.ts";
+import { askAtOf, type Silence, silencedBy, silenceState, silencesOf } from "../alerting/silence.ts";
 import { forgetVerdicts, lookBudget, type MatchingBudget } from "../alerting/silence-verdicts.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import { viewsOf } from "../alerting/views.ts";
@@ -220,10 +220,7 @@ function* otherSuppressionOf(
   if (source) return inhibitionBy(source);
   const { found, isComplete } = yield* silencesOf(silences, alert, now, budget, views);
   const [silence] = found;
-  if (silence) {
-    const { id: by, startsAt: since, endsAt: until, createdBy: author, comment } = silence;
-    return { reason: "silenced", by, since, until, askAt: askAtOf(silence), author, comment };
-  }
+  if (silence) return silencedBy(silence);
   return maintenanceOf(maintenance, views, now) ?? (isComplete ? undefined : "unmatched");
 }
 

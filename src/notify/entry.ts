@@ -1,11 +1,11 @@
 /** One alert, or all alerts of one location, as a row of a message's list. */
 
-import { ackEndsText } from "../alerting/acknowledgement.ts";
 import type { Link, Row } from "../alerting/document.ts";
 import type { NotifiedAlert } from "../alerting/model.ts";
+import { suppressionText } from "../alerting/suppression-words.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
 import { phraseOf, stateOf, wordsOf } from "../alerting/words.ts";
-import { type Alert, type ProblemKind, sharedOutages } from "../health/alert.ts";
+import { type ProblemKind, sharedOutages } from "../health/alert.ts";
 import { guiltyFactor } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count, counted, percent } from "../lib/format.ts";
@@ -73,24 +73,8 @@ function backSince(alert: NotifiedAlert, { now, times }: RowContext): string {
 
 /** `acknowledged by Ana until 15:00 GMT: on my way`; of both where it is acknowledged and silenced. */
 function suppressedWords({ suppressedBy: by, facts }: NotifiedAlert, times: Times): string[] {
-  const all = [by?.acknowledged, by].filter((one) => one !== undefined && one.reason !== "clearing");
-  return all.flatMap((one) => {
-    if (!one) return [];
-    const { reason, by, author = reason === "acknowledged" || reason === "muted" ? by : "", comment, source } = one;
-    const parts = [
-      reason === "maintenance" ? `in the maintenance ${clean(by, 60)}` : reason,
-      source ? ` by ${sourceWords(source)}` : "",
-      author && ` by ${clean(author, 60)}`,
-      ackEndsText(one, (at) => times.at(at, facts.timezone)),
-      comment ? `: ${clean(comment, 200)}` : "",
-    ];
-    return [parts.join("")];
-  });
-}
-
-/** `LocationOffline (Leeds Briggate)`. */
-function sourceWords(source: Pick<Alert, "labels" | "subject">): string {
-  return `${clean(source.labels.alertname, 60)} (${plainName(source, 60)})`;
+  const all = [by?.acknowledged, by].flatMap((one) => (one === undefined || one.reason === "clearing" ? [] : one));
+  return all.map((one) => suppressionText(one, (at) => times.at(at, facts.timezone), clean));
 }
 
 /** `3 of 4 recordings here still online`, `about 95 visits uncounted so far (80–110)`: of alerts of one location. */

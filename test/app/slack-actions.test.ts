@@ -339,7 +339,7 @@ describeWithRedis("a press of a button in Slack", () => {
     await press("silence.places", { until: "4h" });
     await press("silence.alerts", { until: "1h" });
     await pressUndo();
-    expect(shown.at(-1)).toContain("Undone. Still silenced otherwise: nothing is notified now.");
+    expect(shown.at(-1)).toContain("Undone. Still silenced: nothing is notified now.");
   });
 
   it("extends what it silenced, however often that is pressed, and undoes that once", async () => {

@@ -45,7 +45,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     const end = /action="\.(\/silences\/[\w-]+\/end)"/.exec(list.html)?.[1] ?? "";
     expect((await keeper.post(end, {}, { from: "/?show=silences" })).status).toBe(303);
     expect((await keeper.get("/?show=silences")).html).toContain("<h1>No active silences</h1>");
-    expect((await keeper.get(own)).html).not.toContain("Silenced until");
+    expect((await keeper.get(own)).html).not.toContain("Silenced by");
 
     simulator.world.setStatus(camera.id, "online");
     await until("the page shows the recovery", async () =>

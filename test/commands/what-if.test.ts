@@ -78,8 +78,8 @@ describe("lenswatch why --what-if", () => {
         "",
         "  12:01:30 UTC  Slack (ops): LocationOffline, again every 4 h",
         "  12:16:30 UTC  PagerDuty (phone): LocationOffline, if nobody acknowledges it for 15 m, again every 4 h",
-        "  not sent  Slack (ops): RecordingOffline of 2, inhibited by LocationOffline",
-        "  not sent  PagerDuty (phone): RecordingOffline of 2, inhibited by LocationOffline, if nobody acknowledges it for 15 m",
+        "  not sent  Slack (ops): RecordingOffline of 2, inhibited by LocationOffline (Leeds)",
+        "  not sent  PagerDuty (phone): RecordingOffline of 2, inhibited by LocationOffline (Leeds), if nobody acknowledges it for 15 m",
       ],
     ],
     [
@@ -98,7 +98,7 @@ describe("lenswatch why --what-if", () => {
       [
         "If Door · York (1 recording) went offline now, 12:00:00 UTC:",
         "",
-        "  13:00:00 UTC  e-mail (quiet): RecordingOffline, muted by night until 13:00:00 UTC, again every 4 h",
+        "  13:00:00 UTC  e-mail (quiet): RecordingOffline, muted by the time interval night until 13:00:00 UTC, again every 4 h",
       ],
     ],
   ])("says of %s who would get what, when", async (_, name, lines) => {

@@ -1,6 +1,6 @@
 /** Active alerts as the daemon lists them by Alertmanager's API, and as a table. */
 import { z } from "zod";
-import { type Attention, attentionOf } from "../../alerting/attention.ts";
+import { type Attention, attentionOf, HANDLED_WORDS } from "../../alerting/attention.ts";
 import { looks, severityRank, severityTone } from "../../alerting/tone.ts";
 import { groupLabels, groupName, groupNouns } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -51,9 +51,8 @@ export function handledText(
   acknowledgement: Parameters<typeof ackText>[0] | null | undefined,
   at: Written,
 ): string | undefined {
-  if (attention === "acknowledged" && acknowledgement) return ackText(acknowledgement, at);
-  if (attention === "maintenance") return "in maintenance";
-  return attention === "needed" ? undefined : attention;
+  if (attention === "needed") return undefined;
+  return attention === "acknowledged" && acknowledgement ? ackText(acknowledgement, at) : HANDLED_WORDS[attention];
 }
 
 /** The alerts by location, that of the worst alert first; the oldest first among equals. */

@@ -1,6 +1,6 @@
 /** Options and output shared by commands, and the parts of the process that they use. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { acknowledgedText } from "../../alerting/acknowledgement.ts";
+import { acknowledgedText } from "../../alerting/suppression-words.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { toError } from "../../lib/errors.ts";

@@ -1,5 +1,5 @@
 /** Incidents, locations by day, and lost time by cause. */
-import { acknowledgedText } from "../../alerting/acknowledgement.ts";
+import { acknowledgedText } from "../../alerting/suppression-words.ts";
 import { sumOfVisits, visitsWords } from "../../alerting/uncounted.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted, isBelow, percent } from "../../lib/format.ts";

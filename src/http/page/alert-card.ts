@@ -1,20 +1,22 @@
 /** One alert in full, with its buttons. */
 
-import { isUndoable } from "../../alerting/acknowledgement.ts";
+import { isUndoable, suppressionBy } from "../../alerting/acknowledgement.ts";
 import { attentionTo } from "../../alerting/attention.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { alertSubjectName } from "../../alerting/incident-words.ts";
+import { inhibitionBy } from "../../alerting/inhibit.ts";
 import { integrationName } from "../../alerting/integration-name.ts";
 import type { Suppression } from "../../alerting/model.ts";
 import { matchersOf } from "../../alerting/prepared-silence.ts";
+import { silencedBy } from "../../alerting/silence.ts";
+import { suppressionParts } from "../../alerting/suppression-words.ts";
 import { toneOf } from "../../alerting/tone.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/alert-machine.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { cut } from "../../lib/text.ts";
+import { capital, cut } from "../../lib/text.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { alertTitle, classOf, type ShownAlert } from "./alert-table.ts";
 import { alertPageLink, type Root, signInLink, silenceFormLink } from "./links.ts";
@@ -102,11 +104,11 @@ function notifiedLine(alert: Alert, lines: readonly LogLine[], moment: Moment): 
   const newest = new Map<string, LogLine>();
   for (const line of own)
     if (line.integration !== undefined && NOTIFIED.has(line.reason)) newest.set(line.integration, line);
-  if (newest.size === 0) return own.some(({ reason }) => reason === "firing") ? html`Not notified yet.` : undefined;
+  if (newest.size === 0) return own.some(({ reason }) => reason === "firing") ? html`Not notified yet` : undefined;
   const shown = firstOf([...newest], INTEGRATIONS_SHOWN, ([integration, { at }]) => {
     return html`<bdi>${cut(integrationName(integration), 80)}</bdi> at ${timeAt(at, facts.timezone, moment)}`;
   });
-  return html`Notified ${shown}.`;
+  return html`Notified ${shown}`;
 }
 
 /**
@@ -154,57 +156,45 @@ ${formToken(visitor)}<input type="hidden" name="back" value="${path}">${fields}<
 }
 
 function suppressionLines(active: ActiveAlert, data: PageData, root: Root): Markup[] {
-  const { alert, silencedBy = [], inhibitedBy = [], mutedBy = [], maintenance } = active;
-  const { timezone, paused } = alert.facts;
-  const lines: Markup[] = acknowledgementLines(active, data.moment);
-  for (const id of silencedBy) lines.push(silencedLine(id, data, timezone));
-  for (const print of inhibitedBy) lines.push(inhibitedLine(print, data, root));
-  if (maintenance) lines.push(maintenanceLine(maintenance, data.moment, timezone));
-  for (const name of mutedBy) lines.push(html`Muted by the time interval <bdi>${cut(name, 80)}</bdi>.`);
-  if (paused) lines.push(html`Paused: outside the recording's uploading schedule.`);
-  return lines.length > 0 ? lines : [html`Unacknowledged.`];
-}
-
-/** The acknowledgement and the notes on it; of one that is over, that it is. */
-function acknowledgementLines({ alert, acknowledgement, endedAcknowledgement }: ActiveAlert, moment: Moment): Markup[] {
+  const { alert, acknowledgement, endedAcknowledgement } = active;
   const { timezone } = alert.facts;
-  const ack = acknowledgement ?? endedAcknowledgement;
-  if (!ack) return [];
-  const { until, eta, notes = [] } = ack;
+  const { moment } = data;
   const by = (author: string, at: Instant) =>
     html`<bdi>${nameOf(author, "somebody")}</bdi> at ${timeAt(at, timezone, moment)}`;
-  const end = [
-    until === undefined ? nothing : html`, until ${timeAt(until, timezone, moment)}`,
-    eta === undefined
-      ? nothing
-      : html`, ETA ${timeAt(eta, timezone, moment)}${eta <= moment.now ? ", which is over" : ""}`,
+  const all = suppressionsOf(active, data).map((one) => suppressionLine(one, { timezone, moment, root }));
+  const ended = endedAcknowledgement && by(endedAcknowledgement.author, endedAcknowledgement.at);
+  const over = ended && html`Unacknowledged: the acknowledgement of ${ended} is over`;
+  const { notes = [] } = acknowledgement ?? endedAcknowledgement ?? {};
+  const noted = notes.map(({ author, at, text }) => html`Note of ${by(author, at)}: <bdi>${cut(text, 300)}</bdi>`);
+  return [...(over ? [over] : all.length > 0 ? [] : [html`Unacknowledged`]), ...all, ...noted];
+}
+
+/** What suppresses an active alert, the acknowledgement first. */
+function suppressionsOf(active: ActiveAlert, { alerts, silences, moment }: PageData): Suppression[] {
+  const { alert, acknowledgement, silencedBy: ids = [], inhibitedBy = [], maintenance, mutedBy = [] } = active;
+  const sources = inhibitedBy.flatMap((print) => alerts.find(({ labels }) => fingerprint(labels) === print) ?? []);
+  const all = [
+    suppressionBy(acknowledgement, moment.now),
+    ...ids.flatMap((id) => silences.get(id) ?? []).map(silencedBy),
+    ...sources.map(inhibitionBy),
+    maintenance,
+    ...mutedBy.map((by) => ({ reason: "muted", by }) as const),
+    alert.facts.paused ? ({ reason: "paused", by: alert.id } as const) : undefined,
   ];
-  const first = acknowledgement
-    ? html`Acknowledged by ${by(ack.author, ack.at)}${end}${quoted(ack.comment)}`
-    : html`Unacknowledged: the acknowledgement of ${by(ack.author, ack.at)} is over.`;
-  return [first, ...notes.map((one) => html`Note of ${by(one.author, one.at)}${quoted(one.text)}`)];
+  return all.filter((one) => one !== undefined);
 }
 
-function quoted(comment: string): Markup {
-  return comment === "" ? html`.` : html`: <q><bdi>${cut(comment, 300)}</bdi></q>`;
-}
-
-function silencedLine(id: string, { silences, moment }: PageData, timezone: string): Markup {
-  const silence = silences.get(id);
-  if (!silence) return html`Silenced.`;
-  const author = html`<bdi>${nameOf(silence.createdBy, "somebody")}</bdi>`;
-  return html`Silenced until ${timeAt(silence.endsAt, timezone, moment)} by ${author}${quoted(silence.comment)}`;
-}
-
-function maintenanceLine({ by, until, comment = "" }: Suppression, moment: Moment, timezone: string): Markup {
-  const end = until === undefined ? nothing : html` until ${timeAt(until, timezone, moment)}`;
-  return html`In the maintenance <bdi>${cut(by, 80)}</bdi>${end}${quoted(comment)}`;
-}
-
-function inhibitedLine(print: string, { alerts }: PageData, root: Root): Markup {
-  const source = alerts.find(({ labels }) => fingerprint(labels) === print);
-  if (!source) return html`Inhibited by another alert.`;
-  const of = source.subject.kind === "service" ? "" : ` · ${alertSubjectName(source)}`;
-  const words = `${alertTitle(source)}${of}`;
-  return html`Inhibited by <a href="${alertPageLink(root, print)}"><bdi>${words}</bdi></a>.`;
+/** `Silenced by amy until 15:00 GMT: rewiring`, since when, with a link to an alert that inhibits. */
+export function suppressionLine(
+  suppression: Suppression,
+  { timezone, moment, root }: { readonly timezone: string; readonly moment: Moment; readonly root: Root },
+): Markup {
+  const written = suppressionParts(suppression).map((part, i) => {
+    if (typeof part === "string") return html`${i === 0 ? capital(part) : part}`;
+    if ("at" in part) return timeAt(part.at, timezone, moment);
+    const text = html`<bdi>${cut(part.text, part.most)}</bdi>`;
+    return part.source ? html`<a href="${alertPageLink(root, fingerprint(part.source.labels))}">${text}</a>` : text;
+  });
+  const { since } = suppression;
+  return html`${written}${since === undefined ? nothing : html` <small>since ${timeAt(since, timezone, moment)}</small>`}`;
 }

@@ -1,8 +1,8 @@
 /** Alerts by their short names, and as a table. */
 
-import { attentionsOf, HANDLED_WORDS } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { alertSubjectName } from "../../alerting/incident-words.ts";
+import { handledText } from "../../alerting/suppression-words.ts";
 import {
   type Alert,
   type AlertFacts,
@@ -23,7 +23,6 @@ import { count, nameOf, nameWithin, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
-import type { ActiveAlert } from "../deps.ts";
 import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { type ListingColumn, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
@@ -39,7 +38,7 @@ export function alertTable(
 ): Markup {
   const rows = alerts.map((alert) => {
     const title = html`<a href="${alertPageLink(root, fingerprint(alert.labels))}">${alertTitle(alert)}</a>`;
-    const state = suppressionPhrase(alert, suppressed.get(alert.key));
+    const state = handledText({ alert, ...suppressed.get(alert.key) }, moment.times);
     return [
       html`${title} <small>${classOf(alert)}</small>`,
       subjectOf(alert, root),
@@ -141,11 +140,4 @@ function figure(facts: AlertFacts): string {
   if (!sharedOutages.has(problem) || offline === undefined || of === undefined) return "";
   const leftOut = leftOutPhrase(facts);
   return `, ${count(offline)} of ${count(of + outside + unread)}${leftOut && `; ${leftOut}`}`;
-}
-
-/** `acknowledged by dana, silenced`; empty where nobody acknowledged it and nothing suppresses it. */
-export function suppressionPhrase({ facts }: Pick<Alert, "facts">, active: ActiveAlert | undefined): string {
-  const by = ` by ${nameOf(active?.acknowledgement?.author ?? "", "somebody", 40)}`;
-  const all = attentionsOf({ ...active, isPaused: facts.paused });
-  return all.map((one) => HANDLED_WORDS[one] + (one === "acknowledged" ? by : "")).join(", ");
 }

@@ -15,15 +15,15 @@ import {
   overviewOf,
   ratedIn,
 } from "../../alerting/overview.ts";
+import { handledText } from "../../alerting/suppression-words.ts";
 import { looks, severityRank, severityTone, toneOf } from "../../alerting/tone.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { Tally } from "../../health/shard-overview.ts";
 import { totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import type { ActiveAlert } from "../deps.ts";
 import { listingOf } from "../paging.ts";
-import { alertTitle, subjectOf, suppressionPhrase } from "./alert-table.ts";
+import { alertTitle, subjectOf } from "./alert-table.ts";
 import { fleetMap } from "./fleet-map.ts";
 import { recentIncidents } from "./incidents-page.ts";
 import type { HtmlPage } from "./layout.ts";
@@ -184,7 +184,7 @@ function handledSection(board: Overview, data: PageData, unread: ReadonlySet<Ale
   if (phrase === "") return nothing;
   const rows = [...board.handled.values()].flatMap((alerts) => {
     const shown = alerts.filter((alert) => !unread.has(alert)).slice(0, HANDLED_SHOWN);
-    return shown.map((alert) => alertRow(alert, data, nothing, stateOf(alert, data.suppressed.get(alert.key))));
+    return shown.map((alert) => alertRow(alert, data, nothing, stateOf(alert, data)));
   });
   const all = counted(data.alerts.length, "active alert");
   return html`<details id="handled" class="handled"><summary>${phrase}</summary><ul class="board">${rows}</ul>
@@ -192,8 +192,9 @@ function handledSection(board: Overview, data: PageData, unread: ReadonlySet<Ale
 }
 
 /** The state of a handled alert, with a link to the alert that explains it. */
-function stateOf(alert: Alert, active: ActiveAlert | undefined): Markup {
-  const phrase = suppressionPhrase(alert, active);
+function stateOf(alert: Alert, { suppressed, moment }: PageData): Markup {
+  const active = suppressed.get(alert.key);
+  const phrase = handledText({ alert, ...active }, moment.times);
   const [print] = active?.inhibitedBy ?? [];
   const link = print === undefined ? nothing : html` · <a href="${alertPageLink("./", print)}">the other alert</a>`;
   return html`${phrase === "" ? nothing : html` · <bdi>${phrase}</bdi>`}${link}`;

@@ -1,6 +1,6 @@
 /** `GET /incidents/{id}`: one incident, with its alerts, what was decided and done, and its buttons while it is open. */
 
-import { latestOf } from "../../alerting/acknowledgement.ts";
+import { latestOf, suppressionBy } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import type { Incident } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
@@ -9,12 +9,13 @@ import { attentionIn, entriesOf, ratedIn } from "../../alerting/overview.ts";
 import { type Tone, toneOf } from "../../alerting/tone.ts";
 import { type VisitWorth, visitsOf, visitsWords } from "../../alerting/uncounted.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { counted, nameOf } from "../../lib/format.ts";
+import { counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import { acknowledgementsIn, incidentZone } from "../incidents.ts";
 import { episodeListing } from "../v1/episodes.ts";
+import { suppressionLine } from "./alert-card.ts";
 import { incidentButtons } from "./board.ts";
 import { decisionLogSection, episodeTable } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
@@ -66,7 +67,7 @@ export function incidentPage({ incident, lines, worth }: IncidentDetails, data: 
 <p>${when} <small>incident ${id} · ${endsAt === undefined ? "open" : "over"}</small></p></div>
 ${buttons(incident, data, visitor)}
 <section aria-labelledby="facts"><h2 id="facts" class="hidden">What is known</h2><div class="panel facts">
-${places === "" ? nothing : html`<p>At <bdi>${places}</bdi></p>`}${ownerLine(incident, data, at)}${causeLine(incident, data)}${cost === "" ? nothing : html`<p>${cost}</p>`}</div></section>
+${places === "" ? nothing : html`<p>At <bdi>${places}</bdi></p>`}${ownerLine(incident, data, zone)}${causeLine(incident, data)}${cost === "" ? nothing : html`<p>${cost}</p>`}</div></section>
 ${section("alerts", counted(total, "alert"), html`${table}${more}`)}
 ${decisionLogSection(lines, { moment, timezone: zone, title: "Timeline", of: "recording", nameOf: (subject) => subjectName(subject, namesIn(data)) })}`,
   };
@@ -92,12 +93,10 @@ function buttons({ id, episodes }: Incident, data: PageData, visitor: Visitor): 
 <input type="hidden" name="seen" value="${data.moment.now}">${incidentButtons(ROOT, id, needed.length)}</form>`;
 }
 
-function ownerLine({ episodes }: Incident, data: PageData, at: (instant: Instant) => Markup): Markup {
-  const last = latestOf(episodes, acknowledgementsIn(data));
-  if (!last) return nothing;
-  const { author, eta, comment } = last;
-  const when = eta === undefined ? nothing : html`, ETA ${at(eta)}`;
-  return html`<p>Acknowledged by <bdi>${nameOf(author, "somebody")}</bdi>${when}${comment === "" ? nothing : html`: <bdi>${comment}</bdi>`}</p>`;
+function ownerLine({ episodes }: Incident, data: PageData, timezone: string): Markup {
+  const { moment } = data;
+  const last = suppressionBy(latestOf(episodes, acknowledgementsIn(data)), moment.now);
+  return last ? html`<p>${suppressionLine(last, { timezone, moment, root: ROOT })}</p>` : nothing;
 }
 
 function causeLine({ id }: Incident, data: PageData): Markup {

@@ -1,6 +1,7 @@
 /** `GET /api/v1/recordings/{id}/what-if`: what would be sent if a recording, location or camera server went offline now. */
 import { z } from "zod";
 import { type RehearsedMessage, rehearse } from "../../alerting/rehearsal.ts";
+import { suppressorName } from "../../alerting/suppression-words.ts";
 import { groupOfSubject } from "../../health/alert.ts";
 import { imaginedOutage } from "../../health/imagined-outage.ts";
 import { labelOf } from "../../health/members.ts";
@@ -14,7 +15,9 @@ const ApiSuppression = z
     reason: z.string(),
     by: z
       .string()
-      .describe("The alert that inhibits, the author of a silence, the name of an interval or maintenance."),
+      .describe(
+        "The alert that inhibits and its subject, the author of a silence, the name of an interval or maintenance.",
+      ),
     until: timeSchema.nullable(),
   })
   .readonly();
@@ -88,8 +91,8 @@ function rowOf(message: RehearsedMessage): z.infer<typeof ApiRehearsed> {
     alerts: alerts.length,
     escalateAfterSeconds: escalateAfterMs === undefined ? null : escalateAfterMs / 1_000,
     repeatSeconds: repeatMs / 1_000,
-    suppressions: suppressions.map(({ reason, by, author, until, source }) => {
-      return { reason, by: source?.labels.alertname ?? author ?? by, until: isoTime(until) };
+    suppressions: suppressions.map((one) => {
+      return { reason: one.reason, by: suppressorName(one) ?? one.by, until: isoTime(one.until) };
     }),
   };
 }

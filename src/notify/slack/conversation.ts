@@ -1,8 +1,10 @@
 /** A conversation's root, which shows the present, and the replies in its thread, which are the news. */
 
+import { HANDLED_WORDS } from "../../alerting/attention.ts";
 import type { Document } from "../../alerting/document.ts";
 import type { Notification, NotifiedAlert } from "../../alerting/model.ts";
 import { counted } from "../../lib/format.ts";
+import { own } from "../../lib/own.ts";
 import { cut } from "../../lib/text.ts";
 import { timesSeenAt } from "../../lib/when.ts";
 import { endCounts } from "../ending.ts";
@@ -68,12 +70,11 @@ function presentOf(notification: Notification): Notification {
   return { ...notification, reason: notification.start ? "started" : "first", firing: all, resolved: [] };
 }
 
-/** ` — acknowledged`, ` — silenced`, ` — in maintenance`: of everything that fires. */
+/** ` — acknowledged`, ` — in maintenance`: of everything that fires. */
 function handledWords(firing: readonly NotifiedAlert[]): string {
-  const [reason, ...others] = new Set(firing.map(({ suppressedBy }) => suppressedBy?.reason));
-  if (others.length > 0) return "";
-  if (reason === "maintenance") return " — in maintenance";
-  return reason === "acknowledged" || reason === "silenced" ? ` — ${reason}` : "";
+  const [reason = "", ...others] = new Set(firing.map(({ suppressedBy }) => suppressedBy?.reason));
+  const words = others.length > 0 ? undefined : own(HANDLED_WORDS, reason);
+  return words === undefined ? "" : ` — ${words}`;
 }
 
 /** A sentence on what ended while others fire, or when a summary was true, whose root is not edited before all is over. */

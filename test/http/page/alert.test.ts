@@ -54,8 +54,8 @@ test("what suppresses it is said, by whom and until when", async () => {
   const suppressed = {
     alert: alertOf("RecordingOffline", { facts: { timezone: "UTC", problem: "offline", paused: true } }),
     receivers: ["ops"],
-    silencedBy: ["s1", "gone"],
-    inhibitedBy: [fingerprint(unreachable.labels), "0011223344556677"],
+    silencedBy: ["s1"],
+    inhibitedBy: [fingerprint(unreachable.labels)],
     mutedBy: ["out-of-hours"],
     maintenance: { reason: "maintenance", by: "stock-take", until, comment: "recorders off" } as const,
   };
@@ -64,16 +64,14 @@ test("what suppresses it is said, by whom and until when", async () => {
   const { shown, links } = await pageAt(alert, { alerts, silences });
   expect(shown).toEqual(
     expect.arrayContaining([
-      "Silenced until 13:00 UTC by dana: rewiring",
-      "Silenced.",
-      "Inhibited by Service unreachable.",
-      "Inhibited by another alert.",
-      "Muted by the time interval out-of-hours.",
+      "Silenced by dana until 13:00 UTC: rewiring since 12:00 UTC",
+      "Inhibited by ServiceUnreachable (Analytics service) since 11:50 UTC",
+      "Muted by the time interval out-of-hours",
       "In the maintenance stock-take until 13:00 UTC: recorders off",
-      "Paused: outside the recording's uploading schedule.",
+      "Paused outside the recording's uploading schedule",
     ]),
   );
-  expect(links.get("Service unreachable")).toBe(`../alerts/${fingerprint(unreachable.labels)}`);
+  expect(links.get("ServiceUnreachable (Analytics service)")).toBe(`../alerts/${fingerprint(unreachable.labels)}`);
 });
 
 test("what else fires there is named, how often it fired, and what it costs", async () => {
@@ -145,7 +143,7 @@ test("its actions come before everything else, and are others once it is acknowl
   const after = await (await signedIn(acked.address, "boss-token")).get(path);
   expect(shownText(after.html)).toEqual(
     expect.arrayContaining([
-      "Acknowledged by ana at 11:59 GMT, until 13:00 GMT: on my way",
+      "Acknowledged by ana until 13:00 GMT: on my way since 11:59 GMT",
       "Note of ben at 12:00 GMT: van is there",
       "Withdraw acknowledgement",
     ]),

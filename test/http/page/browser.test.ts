@@ -154,7 +154,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(page.url()).toBe(`${address}/recordings/till-3`);
     await press("Acknowledge");
     expect(page.url()).toBe(`${address}/recordings/till-3`);
-    await page.getByText("Acknowledged by dana at 12:00 GMT.").waitFor();
+    await page.getByText("Acknowledged by dana since 12:00 GMT").waitFor();
     await press("Silence…");
     await page.getByText("It would suppress 1 alert of 1 active now; its matchers cover 1 of 6 recordings.").waitFor();
     await press("4 hours");

@@ -171,7 +171,7 @@ describe("GET /incidents/{id}", () => {
       ],
     });
     expect(shown.find((line) => line.startsWith("Acknowledged by"))).toMatch(
-      /^Acknowledged by dana <b>, ETA 13:00 \w+: on it$/,
+      /^Acknowledged by dana <b>, ETA 13:00 \w+: on it since 12:00 \w+$/,
     );
   });
 

@@ -102,9 +102,9 @@ describe("a recording", () => {
     ({ subject: till, at: NOW - minutesAgo * 60_000, ruleId, integration, reason }) as LogLine;
   const fires = line(10, undefined, "firing");
   test.each([
-    [[fires], "Not notified yet."],
-    [[line(20, "ops/slack/0", "notified"), fires, line(9, "ops/slack/0", "silenced")], "Not notified yet."],
-    [[fires, line(9, "ops/slack/0", "notified", "LowUptime")], "Not notified yet."],
+    [[fires], "Not notified yet"],
+    [[line(20, "ops/slack/0", "notified"), fires, line(9, "ops/slack/0", "silenced")], "Not notified yet"],
+    [[fires, line(9, "ops/slack/0", "notified", "LowUptime")], "Not notified yet"],
     // Its beginning is not in the log any more.
     [[line(9, "ops/slack/0", "silenced")], undefined],
     [
@@ -113,7 +113,7 @@ describe("a recording", () => {
         line(8, "ops/email/0/a@b.c", "notified"),
         line(3, "ops/slack/0", "reminded"),
       ],
-      "Notified Slack (ops) at 11:57 GMT, a@b.c (ops) at 11:52 GMT.",
+      "Notified Slack (ops) at 11:57 GMT, a@b.c (ops) at 11:52 GMT",
     ],
   ])("says who was notified of its alert: %#", async (lines, expected) => {
     const { shown } = await pageOf(TILL, { alerts: active(dark), timeline: async () => lines });
