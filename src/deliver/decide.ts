@@ -13,6 +13,7 @@ import type { ClaimedGroup, DeliveryRun } from "./model.ts";
 
 /** `gathersEnds`: no end waits for others. */
 export async function decide({ deps, integration }: DeliveryRun, claims: readonly Claimed[], gathersEnds: boolean) {
+  if (claims.length === 0) return [];
   const waitAt = gathersEnds ? undefined : integration.id;
   const suppressions = await deps.suppressions?.(claims, waitAt, integration.receiver);
   const now = deps.clock.now();

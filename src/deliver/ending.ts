@@ -15,7 +15,7 @@ export type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 /**
  * `served`: `late`, where the claim was too old to send under, or what it read is over; `ends`, where others may wait to be
  * sent with it; `paced`, where the endpoint took a message, or something overtook this one, a moment ago. `intent`: of the
- * message whose outcome is known.
+ * message whose outcome is known; `askAt`: when it is asked about, where it is not.
  */
 export type Ending =
   | {
@@ -38,6 +38,13 @@ export type Ending =
       readonly isUpdate: boolean;
       readonly refusal: NotifyRefusal;
       readonly intent: string | undefined;
+    }
+  | {
+      readonly kind: "recovered";
+      readonly served: "one";
+      readonly outcomes: readonly GroupOutcome[];
+      readonly intent: string;
+      readonly askAt?: Instant;
     };
 
 const UPDATE_RETRY_MS = 30_000;
@@ -47,7 +54,13 @@ const UPDATE_RETRY_AUTH_MS = 120_000;
 const PASSING: readonly NotifyErrorCode[] = ["network", "timeout", "rate_limited", "server_error", "auth", "other"];
 
 /** The outcome of each group of the claim, as it is stored. */
-export function outcomesOf({ integration }: DeliveryRun, batch: Batch, ending: Ending, now: Instant): GroupOutcome[] {
+export function outcomesOf(
+  { integration }: DeliveryRun,
+  batch: Batch,
+  ending: Ending,
+  now: Instant,
+): readonly GroupOutcome[] {
+  if (ending.kind === "recovered") return ending.outcomes;
   const skipped = settled(integration, batch.skipped, now);
   const later = (at: Instant) => postponed(batch.later, { now, at });
   if (ending.kind === "put_off") {

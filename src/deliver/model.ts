@@ -30,10 +30,7 @@ export type Sender = Omit<Notifier, "close"> & { readonly integration: Integrati
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly groups: Pick<
-    Store["groups"],
-    "claim" | "intend" | "askLater" | "settle" | "postpone" | "settleAll" | "pace" | "hasEnded" | "paged"
-  >;
+  readonly groups: Pick<Store["groups"], "claim" | "intend" | "settle" | "pace" | "hasEnded" | "paged">;
   readonly conversations: Pick<Store["conversations"], "whole">;
   /** What holds while the configuration is active: without it no message is sent, and nothing is decided without one. */
   checkActive?(): Check | undefined;

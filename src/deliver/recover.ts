@@ -9,9 +9,9 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed, ClaimedIntent, GroupOutcome, Intent } from "../store/groups.ts";
 import { MOST_ENDED } from "./converse.ts";
+import type { Ending } from "./ending.ts";
 import type { DeliveryRun, RecoveredClaim } from "./model.ts";
 import { postponed, recoveredOutcomes } from "./outcome.ts";
-import { settle } from "./settle.ts";
 import { firstNotifiedAtOf } from "./summary-ends.ts";
 
 /** Longer than clocks differ. */
@@ -27,19 +27,15 @@ type Outcome =
   | { readonly kind: "not_sent" | "unknown" }
   | { readonly kind: "later"; readonly at: Instant };
 
-/** Ends what is written down of a message, or puts off asking about it; its groups are decided again after that. */
-export async function recover(run: DeliveryRun, token: string, claim: ClaimedIntent): Promise<"one"> {
-  const { intent } = claim;
-  const { deps, integration } = run;
-  const now = deps.clock.now();
-  const outcome = await ask(run, intent, now);
-  if (outcome.kind === "later") {
-    await deps.groups.askLater(integration, token, intent, outcome.at);
-    return "one";
-  }
-  const lease = { token, gatherMs: 0, intent: intent.messageId };
-  await settle(run, lease, now, outcomesOf(integration, claim, outcome, now));
-  return "one";
+/** Gives how what is written down of a message is settled, or when to ask about it again; its groups are decided again after that. */
+export async function recover(run: DeliveryRun, claim: ClaimedIntent): Promise<Extract<Ending, { kind: "recovered" }>> {
+  const now = run.deps.clock.now();
+  const outcome = await ask(run, claim.intent, now);
+  const found =
+    outcome.kind === "later"
+      ? { outcomes: [], askAt: outcome.at }
+      : { outcomes: outcomesOf(run.integration, claim, outcome, now) };
+  return { kind: "recovered", served: "one", intent: claim.intent.messageId, ...found };
 }
 
 function outcomesOf(

@@ -21,7 +21,7 @@ import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { createReroute } from "./reroute.ts";
 import { createSettle } from "./settle.ts";
-import type { GroupOutcome, Postponement, Settlement, Turn } from "./settlement.ts";
+import type { GroupOutcome, Turn } from "./settlement.ts";
 import { createTake } from "./take.ts";
 import { type Check, createTransact, newId, type Transact, writing } from "./transact.ts";
 
@@ -41,11 +41,25 @@ const PAGE = 200;
 /** `syncing`: a connection of its own for what is to be on disk, so that nothing else waits for that. */
 export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, syncing?: Redis, log?: Logger) {
   const timers = createGroupTimers(redis, keys, transact);
+  const end = createSettle(redis, keys, transact);
   return {
     ...timers,
     ...createClaims(redis, keys, transact, syncing, log),
     pace: createPace(keys, transact.change),
-    ...createOutcomes(timers, createSettle(redis, keys, transact)),
+
+    /**
+     * Ends a claim, all of it or nothing, so that a crash never repeats part of it: each group is settled, or due again
+     * later. Gives when something is due next at the integration.
+     */
+    async settle(
+      integration: Integration,
+      token: string,
+      outcomes: readonly GroupOutcome[],
+      more: Pick<Turn, "intent" | "askAt" | "only" | "gather"> = {},
+    ): Promise<Instant | undefined> {
+      await end({ integration, token, outcomes, overMs: OVER_MS, ...more });
+      return (await timers.nextDue([integration.id])).get(integration.id);
+    },
 
     /** The trouble that the integration keeps failing with, if any; `isOver` once nothing is due there to try it with. */
     async trouble({ id, endpoint }: Integration, now: Instant): Promise<NotifyTrouble | undefined> {
@@ -172,14 +186,6 @@ function createClaims(redis: Redis, keys: Keys, transact: Transact, syncing?: Re
       return kind !== "conflict";
     },
 
-    /** Ends a claim, and leaves what may have been sent to be asked about later. */
-    async askLater({ id }: Integration, token: string, intent: Intent, askAt: Instant): Promise<void> {
-      const write = newId();
-      const checks = [{ place: [keys.claim(id)] as const, version: token }];
-      const later = writing(write, [keys.intent(id)], JSON.stringify({ ...intent, askAt }));
-      await transact.transact({ id: write, checks, writes: [later, ["DEL", keys.claim(id)]] });
-    },
-
     /** Tells whether any of these episodes fires no longer, as stored. */
     async hasEnded(episodes: readonly string[]): Promise<boolean> {
       for (const page of chunksOf(episodes, PAGE)) {
@@ -204,51 +210,6 @@ function createPace(keys: Keys, change: Transact["change"]) {
     });
   };
 }
-
-function createOutcomes({ nextDue }: GroupTimers, end: ReturnType<typeof createSettle>) {
-  const dueAt = async ({ id }: Integration) => (await nextDue([id])).get(id);
-  return {
-    /** Ends a claim with a decision. Gives when something is due next at the integration. */
-    async settle(
-      integration: Integration,
-      group: string,
-      token: string,
-      settle: Settlement,
-      { intent, only }: Pick<Turn, "intent" | "only"> = {},
-    ) {
-      await end({ integration, token, outcomes: [{ group, settle }], overMs: OVER_MS, intent, only });
-      return dueAt(integration);
-    },
-
-    /** Ends a claim without a message: the group is due again at `at`. A failure is counted where it belongs. */
-    async postpone(
-      integration: Integration,
-      group: string,
-      token: string,
-      postpone: Postponement,
-      intent?: string,
-    ): Promise<void> {
-      await end({ integration, token, outcomes: [{ group, postpone }], overMs: OVER_MS, intent });
-    },
-
-    /**
-     * Ends the claim of a storm: all of it or nothing, so that a crash never repeats part of it. With `gatherMs`, the
-     * next storm at this integration waits that long for more groups. Gives the integration's next due time.
-     */
-    async settleAll(
-      integration: Integration,
-      token: string,
-      outcomes: readonly GroupOutcome[],
-      { now, gatherMs, ...more }: { now: Instant; gatherMs: number } & Pick<Turn, "intent" | "only">,
-    ): Promise<Instant | undefined> {
-      const gather = { until: now + gatherMs, ms: gatherMs };
-      await end({ integration, token, outcomes, overMs: OVER_MS, gather, ...more });
-      return dueAt(integration);
-    },
-  };
-}
-
-type GroupTimers = ReturnType<typeof createGroupTimers>;
 
 function createGroupTimers(redis: Redis, keys: Keys, transact: Transact) {
   return {

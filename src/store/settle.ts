@@ -19,7 +19,7 @@ import {
   type Stored,
   type Turn,
 } from "./settlement.ts";
-import { newId, type Transact, type Transaction, type Write } from "./transact.ts";
+import { newId, type Transact, type Transaction, type Write, writing } from "./transact.ts";
 
 /** Time for a replica to learn that another configuration is active. */
 const AGAIN_MS = 1_000;
@@ -30,11 +30,13 @@ export function createSettle(redis: Redis, keys: Keys, { transact }: Transact) {
     for (let turn = decided; ; ) {
       const work = new GroupWork(redis, keys);
       const stored = await readStored(redis, keys, work, turn);
+      const id = newId();
       const settling = new Settling(keys, work, stored, turn);
+      settling.end(id);
       for (const outcome of turn.outcomes) settling.add(outcome);
-      if (gather && gather.ms > 0) work.writes.push(["SET", keys.storm(integration.id), gather.until, "PX", gather.ms]);
+      if (gather) work.writes.push(["SET", keys.storm(integration.id), gather.until, "PX", gather.ms]);
       const only = turn.outcomes.some(isUnsent) ? turn.only : undefined;
-      const outcome = await transact(work.transaction(newId(), [...(only ? [only] : []), ...settling.checks()]));
+      const outcome = await transact(work.transaction(id, [...(only ? [only] : []), ...settling.checks()]));
       if (outcome.kind === "conflict" && outcome.place === only?.place) turn = withoutDecisions(turn);
       if (outcome.kind === "conflict") continue;
       await collectEpisodes(redis, keys, [...settling.left]);
@@ -71,8 +73,15 @@ class Settling {
     this.#work = work;
     this.#stored = stored;
     this.#turn = turn;
-    if (this.#isHeld()) work.writes.push(["DEL", keys.claim(turn.integration.id)]);
-    if (this.#isIntended()) work.writes.push(["DEL", keys.intent(turn.integration.id)]);
+  }
+
+  /** The claim is over, and the intent is, or waits to be asked about. */
+  end(id: string): void {
+    const { integration, askAt } = this.#turn;
+    const { place, text = "{}" } = this.#stored.intent;
+    const later = askAt === undefined ? undefined : JSON.stringify({ ...(JSON.parse(text) as Intent), askAt });
+    if (this.#isHeld()) this.#work.writes.push(["DEL", this.#keys.claim(integration.id)]);
+    if (this.#isIntended()) this.#work.writes.push(writing(id, place, later));
   }
 
   /** A change that comes before this is written is another reason to look at its group. */

@@ -88,8 +88,9 @@ export interface Turn {
   readonly outcomes: readonly GroupOutcome[];
   /** A backoff that ended longer ago belongs to an earlier failure. */
   readonly overMs: number;
-  /** The id of the message whose intent is over: its outcome is known, or stays unknown. */
+  /** The id of the message whose intent is over: its outcome is known, or stays unknown. With `askAt`, it is asked about then. */
   readonly intent?: string | undefined;
+  readonly askAt?: Instant | undefined;
   /** The check under which decisions without a message hold. */
   readonly only?: Check | undefined;
   /** Until when the next storm is gathered, and for how long that is kept. */

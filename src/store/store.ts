@@ -50,8 +50,7 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
     groups: {
       ...groups,
       intend: confirmed(groups.intend, confirmIntent, ([, , , how]) => how?.isSynced === true),
-      settle: confirmed(groups.settle, confirm, ([, , , { sent }]) => sent),
-      settleAll: confirmed(groups.settleAll, confirm, ([, , outcomes]) =>
+      settle: confirmed(groups.settle, confirm, ([, , outcomes]) =>
         outcomes.some((outcome) => "settle" in outcome && outcome.settle.sent),
       ),
     },

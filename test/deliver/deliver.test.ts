@@ -2,8 +2,8 @@
 import { describe, expect, it, test } from "vitest";
 import type { Notification, NotificationLogEntry, NotifyErrorCode } from "../../src/alerting/model.ts";
 import { retryAt } from "../../src/deliver/retry-policy.ts";
-import { LEASE_MS, SEND_DEADLINE_MS } from "../../src/deliver/send.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
+import { LEASE_MS, SEND_DEADLINE_MS } from "../../src/deliver/turn.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Claim, Claimed } from "../../src/store/groups.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fixtures.ts";
@@ -33,9 +33,9 @@ function claimsOf(lab: Lab, then: (claim: Claim) => unknown = () => {}) {
 /** How long the next storm is gathered after each settlement of many groups. */
 function gatheredBy(lab: Lab): number[] {
   const gathered: number[] = [];
-  lab.groups.settleAll = async (...args) => {
-    gathered.push(args[3].gatherMs);
-    return lab.store.groups.settleAll(...args);
+  lab.groups.settle = async (...args) => {
+    if (args[2].length > 1) gathered.push(args[3]?.gather?.ms ?? 0);
+    return lab.store.groups.settle(...args);
   };
   return gathered;
 }

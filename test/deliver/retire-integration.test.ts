@@ -47,7 +47,7 @@ describeWithRedis("a removed integration", () => {
         shown: "x",
         rootAt: T0 + MINUTE,
       };
-      await groups.settle(gone, claim.group, camera.id, outcome);
+      await groups.settle(gone, camera.id, [{ group: claim.group, settle: outcome }]);
     }
     await commit(T0, fires(firing("untold"), to(gone.id, "untold")));
   }

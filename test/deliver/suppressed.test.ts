@@ -288,7 +288,8 @@ describeWithRedis("the decision log of an alert that is silenced for hours", () 
     const written: (readonly string[])[] = [];
     let fails = false;
     lab.groups.settle = async (...args) => {
-      written.push((args[3].lines ?? []).map(({ reason }) => reason));
+      const lines = args[2].flatMap((one) => ("settle" in one ? (one.settle.lines ?? []) : []));
+      written.push(lines.map(({ reason }) => reason));
       if (fails) throw new Error("no answer");
       return lab.store.groups.settle(...args);
     };

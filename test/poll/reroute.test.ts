@@ -53,14 +53,19 @@ describeWithRedis("the alerts remembered at a start", () => {
     const { groups } = testStore().store;
     const claim = await groups.claim(old, "t", T0, 1_000);
     if (claim.kind !== "group") throw new Error(claim.kind);
-    await groups.settle(old, claim.group, "t", {
-      now: T0,
-      sent: true,
-      notified: [{ alert: camera, notifiedAt: T0, groupId: claim.group, ...more }],
-      over: [],
-      unnotified: [],
-      nextAt: T0 + HOUR,
-    });
+    await groups.settle(old, "t", [
+      {
+        group: claim.group,
+        settle: {
+          now: T0,
+          sent: true,
+          notified: [{ alert: camera, notifiedAt: T0, groupId: claim.group, ...more }],
+          over: [],
+          unnotified: [],
+          nextAt: T0 + HOUR,
+        },
+      },
+    ]);
     return camera;
   }
 

@@ -122,7 +122,7 @@ describeWithRedis("judging the service and the notifications", () => {
     await committer(testStore())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
     await store.groups.claim(slack, "t", T0, 1_000);
     const failure = { code: "not_found", detail: "It is gone.", scope: "endpoint" } as const;
-    await store.groups.postpone(slack, "g", "t", { now: T0, at: T0 + HOUR, failure });
+    await store.groups.settle(slack, "t", [{ group: "g", postpone: { now: T0, at: T0 + HOUR, failure } }]);
     await judge();
     expect(woken).toEqual([mail.id]);
     const failing = (await store.shards.alerts()).find(({ ruleId }) => ruleId === "NotificationsFailing");

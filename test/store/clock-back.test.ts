@@ -38,7 +38,7 @@ interface Scene {
 
 async function notify({ testStore }: Scene, now: Instant, alerts: readonly Alert[]): Promise<void> {
   await claimed(now, "told");
-  await testStore.store.groups.settle(slack, "g", "told", sentOf(now, alerts));
+  await testStore.store.groups.settle(slack, "told", [{ group: "g", settle: sentOf(now, alerts) }]);
 }
 
 /** The camera's alert fires. */
@@ -52,7 +52,7 @@ async function fire(commit: Scene["commit"], firedAt: Instant): Promise<Alert> {
 async function refuse({ testStore }: Scene, until: Instant): Promise<void> {
   const now = T - 10 * SECOND;
   await claimed(now, "refused");
-  await testStore.store.groups.postpone(slack, "g", "refused", { now, at: until, failure });
+  await testStore.store.groups.settle(slack, "refused", [{ group: "g", postpone: { now, at: until, failure } }]);
 }
 
 /** Why a message is sent then, and how many alerts it names; undefined where nothing is due or nothing is sent. */
@@ -64,14 +64,9 @@ async function served({ testStore: { store } }: Scene, now: Instant) {
   if (decision.notify !== undefined)
     return { reason: decision.notify, firing: decision.firing.length, resolved: decision.resolved.length };
   const { nextAt, settled: unnotified } = decision;
-  await store.groups.settle(slack, claim.group, token, {
-    now,
-    sent: false,
-    notified: [],
-    over: [],
-    unnotified,
-    nextAt,
-  });
+  await store.groups.settle(slack, token, [
+    { group: claim.group, settle: { now, sent: false, notified: [], over: [], unnotified, nextAt } },
+  ]);
   return undefined;
 }
 

@@ -31,14 +31,19 @@ describeWithRedis("a cold start", () => {
   const whatOf = (found: Claim) =>
     found.kind === "group" ? [found.group, found.alerts.map(({ id }) => id)] : found.kind;
   const settle = (group: string, now: number, unnotified: string[]) =>
-    groups.settle(slack, group, "t", {
-      now,
-      sent: true,
-      notified: unnotified.map(() => ({ alert: camera, notifiedAt: now, groupId: group })),
-      over: [],
-      unnotified,
-      nextAt: undefined,
-    });
+    groups.settle(slack, "t", [
+      {
+        group,
+        settle: {
+          now,
+          sent: true,
+          notified: unnotified.map(() => ({ alert: camera, notifiedAt: now, groupId: group })),
+          over: [],
+          unnotified,
+          nextAt: undefined,
+        },
+      },
+    ]);
 
   it("leaves out of its summary what an integration is only escalated", async () => {
     await begin();
@@ -102,7 +107,7 @@ describeWithRedis("a cold start", () => {
     await sum(T0);
     await claim(T0);
     const failure = { code: "bad_request", detail: "no", scope: "message" } as const;
-    await groups.postpone(slack, "started", "t", { now: T0, at: T0 + HOUR, failure });
+    await groups.settle(slack, "t", [{ group: "started", postpone: { now: T0, at: T0 + HOUR, failure } }]);
     expect(whatOf(await claim(T0 + SECOND))).toEqual(["g", [camera.id]]);
   });
 

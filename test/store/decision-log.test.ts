@@ -79,9 +79,9 @@ describeWithRedis("the episode log", () => {
       line(now, "reminded", { integration: slack }),
     ];
     const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + HOUR, lines };
-    await store.groups.settle(slackHere, "g", "t", outcome);
+    await store.groups.settle(slackHere, "t", [{ group: "g", settle: outcome }]);
     await write(line(now + SECOND, "resolved"));
-    await store.groups.settle(slackHere, "g", "t", outcome);
+    await store.groups.settle(slackHere, "t", [{ group: "g", settle: outcome }]);
     expect((await read()).map(({ at, reason, detail }) => [at - now, reason, detail])).toEqual([
       [0, "notified", "first"],
       [0, "reminded", "1"],

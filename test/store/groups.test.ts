@@ -101,7 +101,7 @@ describeWithRedis("groups that are due", () => {
     await commit(T0, fires(camera, to(slack.id)));
     const now = T0 + WAIT;
     await claimed(now);
-    expect(await groups.settle(slack, "g", "t1", sentOf(now, [camera]))).toBe(now + 4 * HOUR);
+    expect(await groups.settle(slack, "t1", [{ group: "g", settle: sentOf(now, [camera]) }])).toBe(now + 4 * HOUR);
     expect(await groups.notified(slack.id)).toEqual([record(camera, now)]);
     const reminder = await claimed(now + 4 * HOUR, "t2");
     expect(reminder.notified.get(camera.id)).toEqual(record(camera, now));
@@ -110,7 +110,7 @@ describeWithRedis("groups that are due", () => {
   it("the notification log entry and the alert stay until the end is notified, then both are deleted", async () => {
     await commit(T0, fires(camera, to(slack.id)));
     await claimed(T0 + WAIT);
-    await groups.settle(slack, "g", "t1", sentOf(T0 + WAIT, [camera]));
+    await groups.settle(slack, "t1", [{ group: "g", settle: sentOf(T0 + WAIT, [camera]) }]);
     const end = T0 + 2 * MINUTE;
     const wake = await commit(end, ends(camera, end));
     expect(wake.get(slack.id)).toBe(T0 + WAIT + INTERVAL);
@@ -119,7 +119,7 @@ describeWithRedis("groups that are due", () => {
     const claim = await claimed(at, "t2");
     expect(claim.alerts).toEqual([over(camera, end)]);
     expect(claim.notified.get(camera.id)).toBeDefined();
-    expect(await groups.settle(slack, "g", "t2", sentOf(at, [], [camera]))).toBeUndefined();
+    expect(await groups.settle(slack, "t2", [{ group: "g", settle: sentOf(at, [], [camera]) }])).toBeUndefined();
     expect(await groups.notified(slack.id)).toEqual([]);
     expect(await shards.alerts()).toEqual([]);
     expect(await testStore().keys()).toEqual(["episodes", `grp:${slack.id}:g`, "integrations", "shard:0"]);
@@ -129,10 +129,10 @@ describeWithRedis("groups that are due", () => {
   it("group_interval counts from the last message, also over a time in which the group was empty", async () => {
     await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     await claimed(T0);
-    await groups.settle(slack, "g", "t1", sentOf(T0, [camera]));
+    await groups.settle(slack, "t1", [{ group: "g", settle: sentOf(T0, [camera]) }]);
     await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
     await claimed(T0 + INTERVAL, "t2");
-    await groups.settle(slack, "g", "t2", sentOf(T0 + INTERVAL, [], [camera]));
+    await groups.settle(slack, "t2", [{ group: "g", settle: sentOf(T0 + INTERVAL, [], [camera]) }]);
     const again = firing("cam", T0 + INTERVAL + SECOND);
     await commit(again.firedAt, fires(again, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(await groups.claim(slack, "t3", again.firedAt, LEASE)).toEqual({ kind: "idle", until: T0 + 2 * INTERVAL });
@@ -144,7 +144,7 @@ describeWithRedis("groups that are due", () => {
     await claimed(T0 + WAIT);
     await commit(T0 + WAIT + SECOND, ends(camera, T0 + WAIT + SECOND));
     const now = T0 + WAIT + 2 * SECOND;
-    await groups.settle(slack, "g", "t1", sentOf(now, [camera]));
+    await groups.settle(slack, "t1", [{ group: "g", settle: sentOf(now, [camera]) }]);
     expect(await groups.claim(slack, "t2", now, LEASE)).toEqual({ kind: "idle", until: now + INTERVAL });
     expect((await claimed(now + INTERVAL, "t2")).dueSince).toEqual(new Map([[camera.id, now + INTERVAL]]));
   });
@@ -153,14 +153,14 @@ describeWithRedis("groups that are due", () => {
     await commit(T0, fires(camera, to(slack.id, "g", { groupIntervalMs: 0 })));
     await claimed(T0 + WAIT);
     const outcome = sentOf(T0 + WAIT, [camera]);
-    await groups.settle(slack, "g", "t1", outcome);
+    await groups.settle(slack, "t1", [{ group: "g", settle: outcome }]);
     const end = T0 + MINUTE;
     await commit(end, ends(camera, end));
-    expect(await groups.settle(slack, "g", "t1", outcome)).toBe(end);
+    expect(await groups.settle(slack, "t1", [{ group: "g", settle: outcome }])).toBe(end);
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, end]]));
     expect((await claimed(end, "t2")).dueSince).toEqual(new Map([[camera.id, end]]));
-    await groups.settle(slack, "g", "t2", sentOf(end, [], [camera]));
-    await groups.settle(slack, "g", "t1", outcome);
+    await groups.settle(slack, "t2", [{ group: "g", settle: sentOf(end, [], [camera]) }]);
+    await groups.settle(slack, "t1", [{ group: "g", settle: outcome }]);
     expect(await groups.notified(slack.id)).toEqual([]);
     expect(await groups.nextDue([slack.id])).toEqual(new Map());
   });
@@ -171,10 +171,10 @@ describeWithRedis("groups that are due", () => {
     await testStore().endLease(slack.id);
     const later = T0 + WAIT + LEASE;
     await claimed(later, "quick");
-    await groups.settle(slack, "g", "slow", sentOf(later, [camera]));
+    await groups.settle(slack, "slow", [{ group: "g", settle: sentOf(later, [camera]) }]);
     expect(await groups.notified(slack.id)).toHaveLength(1);
     expect(await groups.claim(slack, "third", later, LEASE)).toMatchObject({ kind: "busy" });
-    await groups.postpone(slack, "g", "slow", { now: later, at: later + HOUR });
+    await groups.settle(slack, "slow", [{ group: "g", postpone: { now: later, at: later + HOUR } }]);
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, later + LEASE]]));
   });
 
@@ -182,16 +182,20 @@ describeWithRedis("groups that are due", () => {
     const places = [to(slack.id, "a"), to(slack.id, "b", { groupWaitMs: MINUTE })];
     await commit(T0, fires(camera, ...places));
     await claimed(T0 + WAIT);
-    await groups.settle(slack, "a", "t1", sentOf(T0 + WAIT, [camera]));
+    await groups.settle(slack, "t1", [{ group: "a", settle: sentOf(T0 + WAIT, [camera]) }]);
     const other = await claimed(T0 + MINUTE, "t2");
     expect([other.group, other.notified.has(camera.id)]).toEqual(["b", true]);
-    await groups.settle(slack, "b", "t2", { ...nothing, now: T0 + MINUTE, sent: false, nextAt: T0 + HOUR });
+    await groups.settle(slack, "t2", [
+      { group: "b", settle: { ...nothing, now: T0 + MINUTE, sent: false, nextAt: T0 + HOUR } },
+    ]);
     await commit(T0 + 10 * MINUTE, ends(camera, T0 + 10 * MINUTE));
     const end = await claimed(T0 + 10 * MINUTE, "t3");
-    await groups.settle(slack, end.group, "t3", sentOf(T0 + 10 * MINUTE, [], [camera]));
+    await groups.settle(slack, "t3", [{ group: end.group, settle: sentOf(T0 + 10 * MINUTE, [], [camera]) }]);
     const rest = await claimed(T0 + 11 * MINUTE, "t4");
     expect([rest.group === end.group, rest.alerts, rest.lost]).toEqual([false, [], []]);
-    await groups.settle(slack, rest.group, "t4", { ...nothing, now: T0 + 11 * MINUTE, sent: false });
+    await groups.settle(slack, "t4", [
+      { group: rest.group, settle: { ...nothing, now: T0 + 11 * MINUTE, sent: false } },
+    ]);
     expect(await testStore().keys()).toEqual([
       "episodes",
       `grp:${slack.id}:a`,
@@ -248,8 +252,8 @@ describeWithRedis("groups that are due", () => {
         return send(command, ...rest);
       };
       const { groups: slow } = createStore(client, prefix);
-      if (end === "settle") await slow.settle(slack, "g", "t", sentOf(at, [], [camera]));
-      else await slow.postpone(slack, "g", "t", { now: at, at: at + SECOND });
+      if (end === "settle") await slow.settle(slack, "t", [{ group: "g", settle: sentOf(at, [], [camera]) }]);
+      else await slow.settle(slack, "t", [{ group: "g", postpone: { now: at, at: at + SECOND } }]);
       expect(await redis.zscore(store.keys.due(slack.id), "g")).not.toBeNull();
       expect(await redis.hexists(store.keys.settings(slack.id), "g")).toBe(1);
     },
@@ -260,10 +264,10 @@ describeWithRedis("groups that are due", () => {
     await commit(T0 + SECOND, ends(camera, T0 + SECOND));
     const first = await claimed(T0 + WAIT);
     const quiet = { ...nothing, now: T0 + WAIT, sent: false, unnotified: [camera.id] };
-    await groups.settle(slack, first.group, "t1", quiet);
+    await groups.settle(slack, "t1", [{ group: first.group, settle: quiet }]);
     const second = await claimed(T0 + WAIT, "t2");
     expect(second.alerts).toHaveLength(1);
-    await groups.settle(slack, second.group, "t2", quiet);
+    await groups.settle(slack, "t2", [{ group: second.group, settle: quiet }]);
     expect(await shards.alerts()).toEqual([]);
   });
 });
@@ -275,7 +279,7 @@ describeWithRedis("a receiver that is dead for good", () => {
   it("is sent what fired and resolved within a week, and every end it is owed", async () => {
     await commit(T0, fires(firing("told"), to(slack.id, "g", { groupWaitMs: 0 })));
     await claimed(T0);
-    await groups.settle(slack, "g", "t1", sentOf(T0, [firing("told")]));
+    await groups.settle(slack, "t1", [{ group: "g", settle: sentOf(T0, [firing("told")]) }]);
     const flap = async (at: Instant) => {
       const brief = firing("brief", at);
       await commit(at, fires(brief, to(slack.id)));
@@ -312,7 +316,9 @@ describeWithRedis("thousands of roots to edit", () => {
       await testStore().endLease(slack.id);
       await commit(now - WAIT, fires(firing(`news${i}`, now - WAIT), to(slack.id, `news${i}`)));
       expect(await claimed(now, `news ${i}`, chat)).toMatchObject({ group: `news${i}`, isForRoot: false });
-      await groups.settle(slack, `news${i}`, `news ${i}`, sentOf(now, [firing(`news${i}`, now - WAIT)]));
+      await groups.settle(slack, `news ${i}`, [
+        { group: `news${i}`, settle: sentOf(now, [firing(`news${i}`, now - WAIT)]) },
+      ]);
     }
   });
 });
@@ -339,7 +345,7 @@ describeWithRedis("an endpoint in trouble", () => {
   it("backs off for every integration that uses it, until the first message is accepted", async () => {
     await due(first.id, second.id);
     const { group } = await claimed(T0, "t1", first);
-    await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("endpoint") });
+    await groups.settle(first, "t1", [{ group, postpone: { now: T0, at: T0 + MINUTE, failure: failure("endpoint") } }]);
     for (const who of [first, second]) {
       expect(await groups.claim(who, "t2", T0 + 1, LEASE)).toEqual({ kind: "backoff", until: T0 + MINUTE });
       const trouble = { since: T0, code: "server_error", detail: "It is down.", endpoint: "hook" };
@@ -347,7 +353,7 @@ describeWithRedis("an endpoint in trouble", () => {
     }
     const again = await claimed(T0 + MINUTE, "t3", second);
     expect(again.failures).toBe(1);
-    await groups.settle(second, again.group, "t3", sentOf(T0 + MINUTE, [camera]));
+    await groups.settle(second, "t3", [{ group: again.group, settle: sentOf(T0 + MINUTE, [camera]) }]);
     expect(await groups.trouble(first, T0 + MINUTE)).toBeUndefined();
     expect((await claimed(T0 + MINUTE, "t4", first)).failures).toBe(0);
   });
@@ -355,7 +361,7 @@ describeWithRedis("an endpoint in trouble", () => {
   it("counts failures side by side as one, and backs off for the longest of them", async () => {
     await due(first.id, second.id);
     const fail = (who: typeof first, group: string, token: string, now: Instant, at: Instant) =>
-      groups.postpone(who, group, token, { now, at, failure: failure("endpoint") });
+      groups.settle(who, token, [{ group, postpone: { now, at, failure: failure("endpoint") } }]);
     const one = await claimed(T0, "t1", first);
     const other = await claimed(T0 + 10, "t2", second);
     await fail(first, one.group, "t1", T0 + 20, T0 + MINUTE);
@@ -371,7 +377,9 @@ describeWithRedis("an endpoint in trouble", () => {
   it("one refused recipient backs off alone", async () => {
     await due(first.id, second.id);
     const { group } = await claimed(T0, "t1", first);
-    await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("integration") });
+    await groups.settle(first, "t1", [
+      { group, postpone: { now: T0, at: T0 + MINUTE, failure: failure("integration") } },
+    ]);
     expect(await groups.claim(first, "t2", T0 + 1, LEASE)).toMatchObject({ kind: "backoff" });
     await claimed(T0 + 1, "t3", second);
     expect(await groups.trouble(second, T0 + 1)).toBeUndefined();
@@ -381,17 +389,17 @@ describeWithRedis("an endpoint in trouble", () => {
   it("one refused message backs off alone, keeps since when, and is counted by its group", async () => {
     await due(first.id);
     const { group } = await claimed(T0, "t1", first);
-    await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("message") });
+    await groups.settle(first, "t1", [{ group, postpone: { now: T0, at: T0 + MINUTE, failure: failure("message") } }]);
     const other = await claimed(T0 + 1, "t2", first);
     expect([other.group === group, other.failures, other.groupFailures]).toEqual([false, 0, 0]);
-    await groups.settle(first, other.group, "t2", sentOf(T0 + 1, [camera]));
+    await groups.settle(first, "t2", [{ group: other.group, settle: sentOf(T0 + 1, [camera]) }]);
     expect((await claimed(T0 + MINUTE, "t3", first)).groupFailures).toBe(1);
     const later = { now: T0 + MINUTE, at: T0 + 2 * MINUTE, failure: failure("message") };
-    await groups.postpone(first, group, "t3", later);
+    await groups.settle(first, "t3", [{ group, postpone: later }]);
     expect(await groups.trouble(first, T0 + MINUTE)).toMatchObject({ since: T0 });
-    await groups.postpone(first, group, "t3", later);
+    await groups.settle(first, "t3", [{ group, postpone: later }]);
     expect((await claimed(T0 + 2 * MINUTE, "t4", first)).groupFailures).toBe(2);
-    await groups.settle(first, group, "t4", sentOf(T0 + 2 * MINUTE, [camera]));
+    await groups.settle(first, "t4", [{ group, settle: sentOf(T0 + 2 * MINUTE, [camera]) }]);
     expect(await groups.trouble(first, T0 + 2 * MINUTE)).toBeUndefined();
   });
 
@@ -399,14 +407,16 @@ describeWithRedis("an endpoint in trouble", () => {
     await due(first.id);
     const fail = async (token: string, now: Instant) => {
       const { group } = await claimed(now, token, first);
-      await groups.postpone(first, group, token, { now, at: now + MINUTE, failure: failure("endpoint") });
+      await groups.settle(first, token, [{ group, postpone: { now, at: now + MINUTE, failure: failure("endpoint") } }]);
     };
     await fail("t1", T0);
     const isOver = async (now: Instant) => (await groups.trouble(first, now))?.isOver === true;
     expect(await isOver(T0 + HOUR)).toBe(false);
     for (const token of ["t2", "t3"]) {
       const { group } = await claimed(T0 + MINUTE, token, first);
-      await groups.settle(first, group, token, { ...sentOf(T0 + MINUTE, []), sent: false, nextAt: T0 + 4 * HOUR });
+      await groups.settle(first, token, [
+        { group, settle: { ...sentOf(T0 + MINUTE, []), sent: false, nextAt: T0 + 4 * HOUR } },
+      ]);
     }
     expect([await isOver(T0 + 2 * MINUTE), await isOver(T0 + HOUR)]).toEqual([false, true]);
     await fail("t4", T0 + 4 * HOUR);
@@ -418,8 +428,10 @@ describeWithRedis("an endpoint in trouble", () => {
     await due(first.id, second.id);
     const slow = await claimed(T0, "slow", first);
     const { group } = await claimed(T0, "t1", second);
-    await groups.postpone(second, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("endpoint") });
-    await groups.settle(first, slow.group, "slow", sentOf(T0 + SECOND, [camera]));
+    await groups.settle(second, "t1", [
+      { group, postpone: { now: T0, at: T0 + MINUTE, failure: failure("endpoint") } },
+    ]);
+    await groups.settle(first, "slow", [{ group: slow.group, settle: sentOf(T0 + SECOND, [camera]) }]);
     expect(await groups.claim(second, "t2", T0 + 2 * SECOND, LEASE)).toEqual({ kind: "backoff", until: T0 + MINUTE });
   });
 
@@ -458,10 +470,10 @@ describeWithRedis("an endpoint in trouble", () => {
     const [soon, nextAt] = [T0 + MINUTE, T0 + HOUR];
     const sent = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt, rootAt: soon };
     const root = { ...sent, conversation: '{"id":"c"}', shown: "x" };
-    expect(await groups.settle(slack, "a", "t1", root)).toBe(soon);
+    expect(await groups.settle(slack, "t1", [{ group: "a", settle: root }])).toBe(soon);
     expect((await claimed(soon, "t2")).isForRoot).toBe(true);
     const edited = { ...root, now: soon, sent: false, nextAt: undefined, isForRoot: true, rootAt: T0 + 2 * HOUR };
-    expect(await groups.settle(slack, "a", "t2", edited)).toBe(nextAt);
+    expect(await groups.settle(slack, "t2", [{ group: "a", settle: edited }])).toBe(nextAt);
     expect(await claimed(nextAt, "t3")).toMatchObject({ isForRoot: false, nextAt });
   });
 
@@ -470,10 +482,12 @@ describeWithRedis("an endpoint in trouble", () => {
     await claimed(T0 + WAIT, "t1");
     const [soon, nextAt] = [T0 + MINUTE, T0 + HOUR];
     const outcome = { now: T0 + WAIT, sent: true, notified: [], over: [], unnotified: [], nextAt, rootAt: soon };
-    expect(await groups.settle(slack, "a", "t1", outcome)).toBe(nextAt);
+    expect(await groups.settle(slack, "t1", [{ group: "a", settle: outcome }])).toBe(nextAt);
     await claimed(nextAt, "t2");
     const root = { ...outcome, now: nextAt, conversation: '{"id":"c"}', shown: "x" };
-    await groups.settle(slack, "a", "t2", { ...root, nextAt: nextAt + HOUR, rootAt: nextAt + MINUTE });
+    await groups.settle(slack, "t2", [
+      { group: "a", settle: { ...root, nextAt: nextAt + HOUR, rootAt: nextAt + MINUTE } },
+    ]);
     expect((await claimed(nextAt + HOUR, "t3")).isForRoot).toBe(false);
   });
 
@@ -481,9 +495,11 @@ describeWithRedis("an endpoint in trouble", () => {
     await commit(T0, fires(camera, to(slack.id, "a", { groupWaitMs: 0 }), to(slack.id, "b")));
     const quiet = { sent: true, notified: [], over: [], unnotified: [], nextAt: T0 + 4 * HOUR };
     await claimed(T0, "t1");
-    await groups.settle(slack, "a", "t1", { ...quiet, now: T0, conversation: '{"id":"c"}', shown: "x" });
+    await groups.settle(slack, "t1", [
+      { group: "a", settle: { ...quiet, now: T0, conversation: '{"id":"c"}', shown: "x" } },
+    ]);
     await claimed(T0 + WAIT, "t2");
-    await groups.settle(slack, "b", "t2", { ...quiet, now: T0 + WAIT, over: [camera.id] });
+    await groups.settle(slack, "t2", [{ group: "b", settle: { ...quiet, now: T0 + WAIT, over: [camera.id] } }]);
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT]]));
     expect((await claimed(T0 + WAIT, "t3")).group).toBe("a");
   });

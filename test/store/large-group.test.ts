@@ -71,7 +71,7 @@ describeWithRedis("a group of more than a thousand members", () => {
     const most = await mostRows(async () => {
       const claim = await claimed(now);
       expect(new Set(claim.alerts.map(({ id }) => id)).size).toBe(MEMBERS);
-      expect(await groups.settle(slack, "g", "t1", told(claim.alerts))).toBe(now + 4 * HOUR);
+      expect(await groups.settle(slack, "t1", [{ group: "g", settle: told(claim.alerts) }])).toBe(now + 4 * HOUR);
     });
     expect(most).toBeGreaterThan(100);
     expect(most).toBeLessThanOrEqual(500);
@@ -94,7 +94,7 @@ describeWithRedis("a group of more than a thousand members", () => {
       return reply;
     };
     const { alerts: members } = await claimed(now);
-    await expect(dying.settle(slack, "g", "t1", told(members))).rejects.toThrow("killed");
+    await expect(dying.settle(slack, "t1", [{ group: "g", settle: told(members) }])).rejects.toThrow("killed");
     client.disconnect();
     await testStore().endLease(slack.id);
     const next = await groups.claim(slack, "t2", now + SECOND, LEASE);
@@ -106,7 +106,7 @@ describeWithRedis("a group of more than a thousand members", () => {
     await fireAll();
     const claim = await claimed(now);
     await committer(testStore(), 1)(now + SECOND, ends(alerts[0] as Alert, now + SECOND));
-    await groups.settle(slack, "g", "t1", told(claim.alerts));
+    await groups.settle(slack, "t1", [{ group: "g", settle: told(claim.alerts) }]);
     const next = await claimed(now + 5 * MINUTE, "t2");
     expect(next.alerts.filter(({ state }) => state === "resolved")).toHaveLength(1);
   });
@@ -118,7 +118,7 @@ describeWithRedis("a group of more than a thousand members", () => {
     const failure = { code: "server_error", detail: "503", scope: "endpoint" } as const;
     const lines = told(members).lines?.map((line) => ({ ...line, reason: "failed" }));
     const outcome: GroupOutcome = { group: "g", postpone: { now, at: now + MINUTE, failure, lines } };
-    await groups.settleAll(slack, "t1", [outcome], { now, gatherMs: 0 });
+    await groups.settle(slack, "t1", [outcome]);
     expect(
       await log.read(
         members.map(({ subject }) => subject),

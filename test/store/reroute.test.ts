@@ -27,7 +27,7 @@ const added = integration("new/slack/0");
 
 async function tell(now: number): Promise<void> {
   const { alerts } = await claimed(now, "t", old);
-  await groups.settle(old, "g", "t", sentOf(now, alerts));
+  await groups.settle(old, "t", [{ group: "g", settle: sentOf(now, alerts) }]);
 }
 
 const dueAt = async (testStore: TestStore, id: string) => (await testStore.store.groups.nextDue([id])).get(id);
@@ -97,9 +97,9 @@ describeWithRedis("another configuration after a restart", () => {
     async function sending(meanwhile: () => Promise<unknown>): Promise<void> {
       await groups.claim(old, "t", now, LEASE);
       await meanwhile();
-      await groups.settle(old, "g", "t", sentOf(now, [camera]));
+      await groups.settle(old, "t", [{ group: "g", settle: sentOf(now, [camera]) }]);
       expect(await groups.notified(old.id)).toHaveLength(1);
-      await groups.settle(old, "g", "t", sentOf(now, [camera]));
+      await groups.settle(old, "t", [{ group: "g", settle: sentOf(now, [camera]) }]);
     }
 
     it("and another group_by moves its alert, the notification log keeps its entry", async () => {
@@ -146,7 +146,7 @@ describeWithRedis("another configuration after a restart", () => {
       await groups.claim(old, "t", now, LEASE);
       await reroute(now, [old]);
       await commit(now, ends(camera, now));
-      await groups.settle(old, "g", "t", sentOf(now, [camera, ...others]));
+      await groups.settle(old, "t", [{ group: "g", settle: sentOf(now, [camera, ...others]) }]);
       expect(await dueAt(testStore(), old.id)).toBe(now);
     });
 
@@ -156,7 +156,7 @@ describeWithRedis("another configuration after a restart", () => {
       await testStore().endLease(old.id);
       await groups.claim(old, "t2", now + LEASE, LEASE);
       await reroute(now + LEASE, [old, added], to(added.id));
-      await groups.settle(old, "g", "t", sentOf(now, [camera]));
+      await groups.settle(old, "t", [{ group: "g", settle: sentOf(now, [camera]) }]);
       expect(await places(testStore())).toEqual([`${added.id} g`]);
     });
 
@@ -192,7 +192,7 @@ describeWithRedis("another configuration after a restart", () => {
     await commit(T0, fires(camera, to(old.id)));
     const failure = { code: "not_found", detail: "Gone.", scope: "integration" } as const;
     await groups.claim(old, "t", T0 + WAIT, LEASE);
-    await groups.postpone(old, "g", "t", { now: T0 + WAIT, at: T0 + HOUR, failure });
+    await groups.settle(old, "t", [{ group: "g", postpone: { now: T0 + WAIT, at: T0 + HOUR, failure } }]);
     await reroute(T0 + HOUR, [added]);
     expect(await testStore().keys()).toEqual(["alerts", "shard:0"]);
     await commit(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));

@@ -50,7 +50,7 @@ describeWithRedis("many groups that are due at once", () => {
     await wind(10);
     expect(await claim()).toMatchObject({ kind: "group", group: "g00", stormGroups: 10 });
     await testStore().endLease(slack.id);
-    await groups.postpone(slack, "g00", "t", { now: T0, at: T0 });
+    await groups.settle(slack, "t", [{ group: "g00", postpone: { now: T0, at: T0 } }]);
     await wind(1, T0, stormy, 10);
     const { groups: all, due, isAll, leaseMs } = await storm();
     expect([all.length, due, isAll, leaseMs]).toEqual([11, 11, true, 20 * SECOND]);
@@ -82,7 +82,7 @@ describeWithRedis("many groups that are due at once", () => {
     const failure = { code: "bad_request", detail: "No.", scope: "message" } as const;
     const again = others.map(({ group }) => ({ group, postpone: { now: T0, at: T0 + SECOND } }));
     const rests = { group: refused.group, postpone: { now: T0, at: T0 + 10 * SECOND, failure } };
-    await groups.settleAll(slack, "t", [rests, spoken, ...again], { now: T0, gatherMs: 0 });
+    await groups.settle(slack, "t", [rests, spoken, ...again]);
     await committer(testStore(), 50)(T0 + SECOND, ends(firing("g01"), T0 + SECOND));
     await wind(2, T0 + SECOND, stormy, 20);
     const names = (await storm(T0 + SECOND, "t2")).groups.map(({ group }) => group);
@@ -106,7 +106,7 @@ describeWithRedis("many groups that are due at once", () => {
       nextAt: T0 + 5 * MINUTE,
       endsWait: true,
     } as const;
-    await groups.settle(slack, first.group, "t1", { now: T0 + MINUTE, ...waits });
+    await groups.settle(slack, "t1", [{ group: first.group, settle: { now: T0 + MINUTE, ...waits } }]);
     const together = await take(true, "t2");
     if (together.kind !== "storm") throw new Error(together.kind);
     expect(together.groups.map(({ group }) => group).sort()).toEqual(["g00", "g01", "g02"]);
@@ -134,7 +134,7 @@ describeWithRedis("many groups that are due at once", () => {
       const endings = isRefused
         ? taken.map(({ group }) => ({ group, postpone: { now, at: now + 10 * SECOND, failure } }))
         : tell(taken, now);
-      await groups.settleAll(slack, token, endings, { now, gatherMs: 0 });
+      await groups.settle(slack, token, endings);
     }
     expect(notified.has("g07")).toBe(false);
     expect(sizes.slice(0, 2)).toEqual([32, 16]);
@@ -145,9 +145,9 @@ describeWithRedis("many groups that are due at once", () => {
     await wind(12);
     const { groups: claimed } = await storm();
     const endings = tell(claimed, T0);
-    expect(await groups.settleAll(slack, "t", endings, { now: T0, gatherMs: AHEAD })).toBe(T0 + 4 * HOUR);
+    expect(await groups.settle(slack, "t", endings, { gather: { until: T0 + AHEAD, ms: AHEAD } })).toBe(T0 + 4 * HOUR);
     expect(await groups.notified(slack.id)).toHaveLength(12);
-    await groups.settleAll(slack, "t", endings, { now: T0, gatherMs: AHEAD });
+    await groups.settle(slack, "t", endings, { gather: { until: T0 + AHEAD, ms: AHEAD } });
     expect(await groups.notified(slack.id)).toHaveLength(12);
     expect(await claim(T0 + SECOND, "t2")).toEqual({ kind: "idle", until: T0 + 4 * HOUR });
   });
@@ -155,19 +155,19 @@ describeWithRedis("many groups that are due at once", () => {
   it("is settled also where Redis has forgotten its scripts", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    await groups.settleAll(slack, "nobody", tell(claimed, T0).slice(0, 1), { now: T0, gatherMs: 0 });
+    await groups.settle(slack, "nobody", tell(claimed, T0).slice(0, 1));
     await testStore().redis.script("FLUSH");
-    await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0, gatherMs: 0 });
+    await groups.settle(slack, "t", tell(claimed, T0));
     expect(await groups.notified(slack.id)).toHaveLength(12);
   });
 
   it("what follows a storm is gathered, and a single alert is claimed at once meanwhile", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0, gatherMs: AHEAD });
+    await groups.settle(slack, "t", tell(claimed, T0), { gather: { until: T0 + AHEAD, ms: AHEAD } });
     await wind(1, T0 + SECOND, stormy, 20);
     expect(await claim(T0 + SECOND, "t2")).toMatchObject({ kind: "group", group: "g20" });
-    await groups.postpone(slack, "g20", "t2", { now: T0 + SECOND, at: T0 + SECOND });
+    await groups.settle(slack, "t2", [{ group: "g20", postpone: { now: T0 + SECOND, at: T0 + SECOND } }]);
     await wind(12, T0 + 2 * SECOND, stormy, 30);
     expect(await claim(T0 + 2 * SECOND, "t3")).toEqual({ kind: "gather", until: T0 + AHEAD });
     expect((await storm(T0 + AHEAD, "t4")).groups).toHaveLength(13);
@@ -176,7 +176,7 @@ describeWithRedis("many groups that are due at once", () => {
   it("a storm that was sent when the clock was far ahead delays nothing", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0 + HOUR, gatherMs: AHEAD });
+    await groups.settle(slack, "t", tell(claimed, T0), { gather: { until: T0 + HOUR + AHEAD, ms: AHEAD } });
     await wind(12, T0 + SECOND, stormy, 20);
     expect((await storm(T0 + SECOND, "t2")).groups).toHaveLength(12);
   });
@@ -201,7 +201,7 @@ describeWithRedis("many groups that are due at once", () => {
     const claimed = await claim(at + MINUTE, "t3");
     expect(claimed).toMatchObject({ kind: "intent", intent, groups: again.groups.map(({ group }) => ({ group })) });
     const outcomes = again.groups.map(({ group }) => ({ group, postpone: { now: at, at: at + MINUTE } }));
-    await groups.settleAll(slack, "t3", outcomes, { now: at, gatherMs: 0, intent: "m" });
+    await groups.settle(slack, "t3", outcomes, { intent: "m" });
     expect(await claim(at + MINUTE, "t4")).toMatchObject({ kind: "storm", due: 13 });
   });
 
@@ -218,7 +218,7 @@ describeWithRedis("many groups that are due at once", () => {
     const at = T0 + MINUTE;
     for (const _ of ["", "its reply was lost"])
       expect(await claim(at, "t")).toMatchObject({ kind: "intent", groups: [] });
-    await groups.settleAll(slack, "t", [], { now: at, gatherMs: 0, intent: "m" });
+    await groups.settle(slack, "t", [], { intent: "m" });
     expect(await claim(at, "t2")).toMatchObject({ kind: "group", group: "g00" });
   });
 });

@@ -72,7 +72,7 @@ async function suppressed(what: SuppressedState = suppressedState()) {
 }
 
 /** The turn that claimed as `t` settles. */
-const settle = (outcome: Settlement) => groups.settle(slack, "g", "t", outcome);
+const settle = (outcome: Settlement) => groups.settle(slack, "t", [{ group: "g", settle: outcome }]);
 
 describeWithRedis("a suppressed alert", () => {
   const testStore = useTestStore();
@@ -124,7 +124,7 @@ describeWithRedis("a suppressed alert", () => {
     expect(await claimed(T0 + MINUTE, "t2")).toMatchObject({ dueSince });
     const readThen = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: T0 + MINUTE }] });
     const again = { ...outcome, suppressedState: readThen };
-    expect(await groups.settle(slack, "g", "t2", again), "it was not read since").toBe(T0 + HOUR);
+    expect(await groups.settle(slack, "t2", [{ group: "g", settle: again }]), "it was not read since").toBe(T0 + HOUR);
   });
 
   it("an acknowledgement during a send brings the group's root up to date right after it", async () => {
@@ -215,13 +215,15 @@ describeWithRedis("a suppressed alert", () => {
     const unsure = { ...entry, unsure: [{ id: "c", openedAt: T0 }] };
     const intent = { messageId: "m", at, askAt: at, isSummary: false, groups: {} };
     await groups.intend(slack, { token: "t", ms: LEASE }, intent);
-    await groups.postpone(slack, "g", "t", { now: at, at, unsure: [unsure] }, "m");
+    await groups.settle(slack, "t", [{ group: "g", postpone: { now: at, at, unsure: [unsure] } }], { intent: "m" });
     const known = new Map([[camera.id, unsure]]);
     expect(await claimed(at, "t")).toMatchObject({ unsure: known });
     await settle({ now: at, ...quiet, nextAt: at + 1, suppressedState: suppressedState() });
     expect(await claimed(at + 1, "t")).toMatchObject({ unsure: known, suppressedBefore: waiting });
     // Its intent is not there any more: it is known what was notified.
-    await groups.postpone(slack, "g", "t", { now: at + 1, at: at + 1, unsure: [entry] }, "m");
+    await groups.settle(slack, "t", [{ group: "g", postpone: { now: at + 1, at: at + 1, unsure: [entry] } }], {
+      intent: "m",
+    });
     expect(await claimed(at + 1, "t")).toMatchObject({ unsure: known });
     await settle({ now: at + 1, ...quiet, notified: [entry], nextAt: at + 2 });
     expect(await claimed(at + 2, "t")).toMatchObject({ unsure: new Map(), notified: new Map([[camera.id, entry]]) });
