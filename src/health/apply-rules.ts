@@ -86,13 +86,7 @@ export function applyRules(
     if (!rules.some(({ id }) => id === ruleId))
       endAlert(evaluator.subject, ruleId, state, { endReason: "rule_removed", now: moment.now, out });
   }
-  return next.length > 0 ? unlessSame(previous, next) : undefined;
-}
-
-/** The alerts of before where each of them is. */
-function unlessSame(previous: AlertStates | undefined, next: [string, AlertState][]): AlertStates {
-  const isSame = previous && Object.keys(previous).length === next.length;
-  return isSame && next.every(([id, state]) => previous[id] === state) ? previous : Object.fromEntries(next);
+  return next.length > 0 ? Object.fromEntries(next) : undefined;
 }
 
 type Ending = Pick<Application, "now" | "out"> & { readonly endReason: EndReason & DecisionReason };
@@ -167,9 +161,8 @@ function advance(
   const facts = { ...factsOf(at, state), ...(isClearing ? { clearing: true } : {}) };
   const met = isClearing ? state?.met : conditionText(rule);
   const isNews = state && isNewsTo(state.facts, facts);
-  // `step` gives the same object where nothing of it changes.
-  if (state && state === progress && !isNews && state.met === met && state.unknownMs === undefined && !state.pausedAt)
-    return state;
+  const isMetAllAlong = state?.state === "firing" && outcome === "holding" && !isClearing;
+  if (isMetAllAlong && !isNews && state.met === met && state.unknownMs === undefined && !state.pausedAt) return state;
   const known = state && !isOtherOutage(at, state) ? state : undefined;
   const startsAt = known?.startsAt ?? evaluator.startsAt(rule);
   const moved = {

@@ -69,8 +69,7 @@ export function evaluateSample(
   const alerts = applyRules(recordingEvaluator(sample, context), state.alerts, rules.recording, moment, out);
   const reported = rules.outages.map((id) => alerts?.[id]).find((alert) => alert?.state === "firing");
   const outage = outageAfter(previous, sample, reported?.startsAt);
-  const isSame = alerts === state.alerts && outage === state.outage;
-  return { state: isSame ? state : { ...state, alerts, outage }, ...out };
+  return { state: { ...state, alerts, outage }, ...out };
 }
 
 /** A decision about the recording itself. */

@@ -1,4 +1,5 @@
 /** The state that one sweep stores and the next starts from. An evaluation gives a patch, and changes none of it. */
+import { isDeepStrictEqual } from "node:util";
 import type { Instant } from "../lib/clock.ts";
 import type { AlertStates } from "./alert-machine.ts";
 import type { DirectoryLookup } from "./directory.ts";
@@ -49,16 +50,12 @@ export type RecordingState = ColdState & HotState;
 
 /** Nothing changed between two states of a recording but what is hot. */
 export function isSameCold(before: ColdState, after: ColdState): boolean {
-  return (
-    before.locationId === after.locationId &&
-    before.status === after.status &&
-    before.since === after.since &&
-    before.onlineSeenAt === after.onlineSeenAt &&
-    before.absentSince === after.absentSince &&
-    before.history === after.history &&
-    before.outage === after.outage &&
-    before.alerts === after.alerts
-  );
+  return isDeepStrictEqual(coldOf(before), coldOf(after));
+}
+
+export function coldOf(state: ColdState): Omit<ColdState, "id"> {
+  const { locationId, status, since, onlineSeenAt, absentSince, history, outage, alerts } = state;
+  return { locationId, status, since, onlineSeenAt, absentSince, history, outage, alerts };
 }
 
 export interface ReportedOutage {

@@ -3,10 +3,17 @@
  * watches with its alerts, written when that changed; `d`, what is hot of all recordings, written with every sweep; `c`,
  * the version of the cold state that `d` follows.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Subject } from "../health/alert.ts";
 import type { AlertStates } from "../health/alert-machine.ts";
 import { byId, type ShardPatch } from "../health/shard-patch.ts";
-import type { ColdState, LocationState, RecordingState, ShardState } from "../health/shard-state.ts";
+import {
+  type ColdState,
+  coldOf,
+  type LocationState,
+  type RecordingState,
+  type ShardState,
+} from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 
@@ -65,7 +72,7 @@ export function encodeSweep(before: Omit<StoredShard, "nonce">, patch: ShardPatc
   const rows = isWhole ? patch.states : [...patch.changed.values()];
   const places = [...patch.locations.values()].filter(({ id, alerts }) => {
     const known = state.locations.get(id);
-    return isWhole || !known || known.alerts !== alerts;
+    return isWhole || !known || !isDeepStrictEqual(known.alerts, alerts);
   });
   const gone = isWhole ? [] : goneFields(state, patch);
   const isSame = !isWhole && rows.length + places.length + gone.length === 0;
@@ -85,10 +92,6 @@ function goneFields(before: ShardState, { isSame, states, locations }: ShardPatc
   const left = isSame ? [] : [...before.recordings.keys()].filter((id) => !stay.has(id));
   const unwatched = [...before.locations.keys()].filter((id) => !locations.has(id));
   return [...left.map((id) => RECORDING + id), ...unwatched.map((id) => LOCATION + id)];
-}
-
-function coldOf({ locationId, status, since, onlineSeenAt, absentSince, history, outage, alerts }: ColdState): ColdRow {
-  return { locationId, status, since, onlineSeenAt, absentSince, history, outage, alerts };
 }
 
 function encodeHot({ sweptAt: t, gaps, states, reads }: ShardPatch, cold: string): HotDocument {

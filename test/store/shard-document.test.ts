@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { AlertState } from "../../src/health/alert-machine.ts";
 import type { RecordingState, ShardState } from "../../src/health/shard-state.ts";
 import { decodeHot, decodeShard, encodeSweep } from "../../src/store/shard-document.ts";
+import { locationRule, offlineRule, Story } from "../health/shard-history.ts";
 import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 import { fieldsOf, hashAfter, storedAgain } from "../support/shard-hash.ts";
 import { patchOf } from "../support/shard-patch.ts";
@@ -179,4 +180,20 @@ test("a recording that always was the same takes no room for them", () => {
   const row = fieldsOf(shardOf(recordingAt())).more.at(-1) ?? "";
   expect(JSON.parse(row)).toEqual({ locationId: "L1", status: "online", since: NOW - 1 });
   expect(storedAgain(shardOf(recordingAt())).recordings.get("a")).toEqual(recordingAt());
+});
+
+test("a sweep that finds all as it was writes nothing cold, though alerts fire; one that does not, what changed", () => {
+  const story = new Story(offlineRule(), locationRule());
+  let written: readonly string[] = [];
+  story.swept = (before, { patch }) => {
+    written = encodeSweep({ state: structuredClone(before), cold: "one" }, patch, "two").more.filter(
+      (_, i) => i % 2 === 0,
+    );
+  };
+  for (const status of ["online", "offline"] as const) story.sweep({ a: status, b: "offline" });
+  expect(written).toEqual(["c", "r:a", "l:L1"]);
+  story.sweep({ a: "offline", b: "offline" });
+  expect(written).toEqual([]);
+  expect(story.sweep({ a: "offline", b: "online" })).toContain("resolved RecordingOffline/recording/b recovered");
+  expect(written).toEqual(["c", "r:b", "l:L1"]);
 });
