@@ -179,6 +179,8 @@ export class SlackActions {
     const firing = (await this.#deps.active()).filter(({ alert }) => open.episodes.has(alert.id));
     if (firing.length === 0) return { text: OVER };
     if (action_id === "acknowledge") return this.#verbs.acknowledge(firing, person);
+    if (action_id === "undo.acknowledgement")
+      return this.#verbs.undoAck(firing, Number.parseInt(value ?? "", 36), person);
     if (action_id === "why") return { text: await this.#verbs.why(firing) };
     if (action_id === "extend" || action_id === "extend.morning") {
       const [until = "", ...ids] = (value ?? "").split(" ");

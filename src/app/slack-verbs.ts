@@ -17,7 +17,7 @@ import { counted } from "../lib/format.ts";
 import { type Times, timesSeenAt } from "../lib/when.ts";
 import { locationName, plainName } from "../notify/name.ts";
 import { nameOf, type SilenceScope } from "../notify/silence-scope.ts";
-import { type Button, type InputBlock, undoButtons } from "../notify/slack/actions.ts";
+import { type Button, type InputBlock, undoAckButton, undoButtons } from "../notify/slack/actions.ts";
 import { whyText } from "../notify/slack/answers.ts";
 import { bold, link, mrkdwn } from "../notify/slack/mrkdwn.ts";
 import type { Store } from "../store/store.ts";
@@ -26,7 +26,7 @@ export interface SlackVerbsDeps {
   readonly clock: Clock;
   readonly changes: Pick<
     ReturnType<typeof createSuppressionChanges>,
-    "silences" | "setSilence" | "extendSilence" | "undoSilence" | "acknowledgeEach"
+    "silences" | "setSilence" | "extendSilence" | "undoSilence" | "acknowledgeEach" | "undoAckOfEach"
   >;
   readonly store: Pick<Store, "log">;
   readonly externalUrl: string | undefined;
@@ -67,16 +67,29 @@ export class SlackVerbs {
     this.#deps = deps;
   }
 
-  /** Acknowledges alerts that nobody has acknowledged; no text where that changed something, as the message shows it. */
+  /** Acknowledges alerts that nobody has acknowledged. */
   async acknowledge(firing: readonly SuppressibleAlert[], person: Person): Promise<Answer> {
     const alerts = firing.map(({ alert }) => alert);
     const request = { author: person.name, comment: "", isFirst: true };
     const outcomes = await this.#deps.changes.acknowledgeEach(alerts, request, originOf(person));
     const done = outcomes.filter((one) => one.outcome === "done");
-    if (done.some(({ before }) => before === undefined)) return { text: "", done: "Acknowledged" };
+    const at = done.find(({ before }) => before === undefined)?.after?.at;
+    if (at !== undefined)
+      return { text: `${bold(namesOf(alerts))}: acknowledged.`, done: "Acknowledged", buttons: [undoAckButton(at)] };
     const authors = [...new Set(done.flatMap(({ before }) => before?.author ?? []))];
     if (authors.length === 0) return { text: "Nothing fires there any more. Nothing was changed." };
     return { text: `Acknowledged already, by ${mrkdwn(authors.slice(0, 5).join(", "))}.` };
+  }
+
+  /** Undoes what this person acknowledged at that time. */
+  async undoAck(firing: readonly SuppressibleAlert[], at: Instant, person: Person): Promise<Answer> {
+    const alerts = firing.map(({ alert }) => alert);
+    const outcomes = await this.#deps.changes.undoAckOfEach(alerts, at, originOf(person));
+    const undone = new Set(alerts.filter((_, i) => outcomes[i]?.outcome === "done").map(({ id }) => id));
+    if (undone.size === 0)
+      return { text: "Only your own change of the last 15 minutes is undone. Nothing was changed." };
+    const released = (await this.#deps.active()).filter(({ alert }) => undone.has(alert.id));
+    return { text: undoneText(released, this.times()), done: "Acknowledgement undone" };
   }
 
   /** Times as people read them here. */

@@ -66,6 +66,18 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
     return [(stored) => acknowledgementAfter(stored, request, now), logged];
   }
 
+  /** Gives the outcome of each. */
+  async function changeEach(alerts: readonly Alert[], next: NextAck, logged: LoggedChange): Promise<AckOutcome[]> {
+    const outcomes: AckOutcome[] = [];
+    const { all, gather } = gatherDue();
+    for (const some of chunksOf(alerts, AT_ONCE)) {
+      const changes = some.map((alert) => changeOne(alert, next, logged, { ...deps, wake: gather }));
+      outcomes.push(...(await Promise.all(changes)));
+    }
+    if (all.size > 0) await wake(all);
+    return outcomes;
+  }
+
   return {
     /**
      * Acknowledges alerts that fire with this fingerprint, until they resolve or for `forMs`. The latest person is in
@@ -75,16 +87,15 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
       change(print, ...acknowledging(request, by)),
 
     /** Acknowledges these alerts; gives the outcome of each. */
-    async acknowledgeEach(alerts: readonly Alert[], request: AckRequest, by: AuditOrigin): Promise<AckOutcome[]> {
-      const asked = acknowledging(request, by);
-      const outcomes: AckOutcome[] = [];
-      const { all, gather } = gatherDue();
-      for (const some of chunksOf(alerts, AT_ONCE))
-        outcomes.push(
-          ...(await Promise.all(some.map((alert) => changeOne(alert, ...asked, { ...deps, wake: gather })))),
-        );
-      if (all.size > 0) await wake(all);
-      return outcomes;
+    acknowledgeEach: (alerts: readonly Alert[], request: AckRequest, by: AuditOrigin): Promise<AckOutcome[]> =>
+      changeEach(alerts, ...acknowledging(request, by)),
+
+    /** Undoes the acknowledgements that their author made of these alerts at `at`, where they are as they were made. */
+    undoAckOfEach(alerts: readonly Alert[], at: Instant, by: AuditOrigin): Promise<AckOutcome[]> {
+      const [now, author] = [clock.now(), personOf(by)];
+      const next: NextAck = (stored) =>
+        stored?.at === at && stored.author === author ? undoneAck(stored, now) : "not_acknowledged";
+      return changeEach(alerts, next, { action: "ack_undone", author, text: "", now, by });
     },
 
     /** Reminders resume at their time; what was not notified is due at once. */

@@ -138,7 +138,7 @@ describeWithRedis("a press of a button in Slack", () => {
     const { acked, audited } = await stored();
     expect(acked).toEqual(ackedBy("ana", entrance, tills));
     expect(audited).toEqual(["acknowledged slack U0ANA ana", "acknowledged slack U0ANA ana"]);
-    expect(shown).toEqual([]);
+    expect(shown).toEqual([`${ops?.id} U0ANA: *Leeds Briggate*: acknowledged.`]);
   });
 
   it("acknowledges and silences all groups of a summary, and says so in its thread, once", async () => {
@@ -310,6 +310,36 @@ describeWithRedis("a press of a button in Slack", () => {
     expect((await stored()).silences.filter((one) => silenceState(one, now) === "active")).toHaveLength(2);
   });
 
+  it("undoes what it acknowledged, once, and neither what others did nor what came before", async () => {
+    await given({ alerts: [entrance, tills, elsewhere] });
+    const before = createSuppressionChanges({
+      clock: { now: () => NOW - 1 },
+      store: testStore().store,
+      wake: async () => {},
+    });
+    const origin = { actor: { via: "slack", name: "U0ANA", person: "ana" } } as const;
+    await before.acknowledgeEach([entrance], { author: "ana", comment: "by the page" }, origin);
+    const { press, last, shown } = replica();
+    await press("acknowledge");
+    const value = last("undo.acknowledgement");
+    await press("undo.acknowledgement", { value, user: "U0BEN", name: "ben" });
+    expect(shown.at(-1)).toContain("Only your own change of the last 15 minutes is undone");
+    expect((await stored()).audited).not.toContainEqual(expect.stringContaining("ben"));
+    const late = replica({ now: NOW + 15 * MINUTE });
+    await late.press("undo.acknowledgement", { value });
+    expect(late.shown.at(-1)).toContain("Only your own change of the last 15 minutes is undone");
+    await before.acknowledgeEach([elsewhere], { author: "ben", comment: "mine now" }, origin);
+    await press("undo.acknowledgement", { value });
+    expect(shown.at(-1)).toBe(`${ops?.id} U0ANA: Undone: what still fires is notified again.`);
+    const acks = await testStore().store.acks.read();
+    const inForce = [...acks]
+      .filter(([, { until = Infinity }]) => until > NOW)
+      .map(([id, { author }]) => `${id} ${author}`);
+    expect(inForce.sort()).toEqual([`${entrance.id} ana`, `${elsewhere.id} ben`].sort());
+    await press("undo.acknowledgement", { value });
+    expect(shown.at(-1)).toContain("Nothing was changed");
+  });
+
   it.each([
     ["is acknowledged", [entrance, tills], "Undone. Still acknowledged by ana: nothing is notified now."],
     [
@@ -467,7 +497,7 @@ describeWithRedis("a press of a button in Slack", () => {
     expect(refused).toMatchObject([{ target: "Slack: why", reason: "other_channel" }]);
   });
 
-  it.each(["acknowledge", "silence", "silence.alerts", "why", "undo"])(
+  it.each(["acknowledge", "silence", "silence.alerts", "why", "undo", "undo.acknowledgement"])(
     "refuses %s to somebody who is not in the channel",
     async (action) => {
       await given();

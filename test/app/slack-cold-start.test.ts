@@ -41,12 +41,12 @@ describeWithRedis("a button of a message that delivery sent", () => {
       },
     });
     const blocksOf = (n: Notification) => renderRoot(n, { actions: true }).blocks;
-    const press = (n: Notification, action: string) => {
-      const message = workspace.post(ops as never, { text: "x", blocks: (answered.at(-1) ?? blocksOf(n)) as never });
+    const press = (n: Notification, action: string, blocks: unknown = blocksOf(n)) => {
+      const message = workspace.post(ops as never, { text: "x", blocks: blocks as never });
       const payload = pressOf(message, action, { typed: { reason: "works" } });
       return actions.act({ type: "interactive", envelope_id: "1", payload }, slackIds.app);
     };
-    return { lab, press, shown };
+    return { lab, press, shown, answered };
   }
 
   const acked = async () => [...(await testStore().store.acks.read()).keys()];
@@ -75,14 +75,14 @@ describeWithRedis("a button of a message that delivery sent", () => {
   }
 
   it("acts on what the summary after a cold start named, and says so in its thread", async () => {
-    const { lab, press, shown, alerts, summary } = await coldStart();
+    const { lab, press, shown, answered, alerts, summary } = await coldStart();
     const later = await lab.fires("c", "3");
     await lab.until(2);
     await press(summary, "acknowledge");
     expect((await acked()).sort()).toEqual(alerts.map(({ id }) => id).sort());
-    expect(shown).toEqual(["Acknowledged by ana."]);
+    expect(shown).toEqual(["Acknowledged by ana.", "*2 alerts*: acknowledged."]);
     await press(summary, "silence");
-    await press(summary, "silence.alerts");
+    await press(summary, "silence.alerts", answered.at(-1));
     const silences = await testStore().store.silences.read(lab.now);
     const isSilenced = ({ labels }: { labels: Record<string, string> }) =>
       silences.some(({ matchers }) => matchesAll(matchers, labels));

@@ -60,16 +60,22 @@ describeWithRedis("a daemon with an app token", () => {
     expect((await slack.waitFor(() => slack.ephemerals[1])).text).toContain("Only people in #ops-cameras may");
     await slack.press(root, "acknowledge");
     await shows("acknowledged by ana");
+    const acked = await slack.waitFor(() => slack.ephemerals[2]);
+    await slack.press({ ...root, ...acked.body } as typeof root, "undo.acknowledgement");
+    expect((await slack.waitFor(() => slack.ephemerals[3])).text).toContain("Undone");
+    await shows("acknowledged by ana", false);
+    await slack.press(root, "acknowledge");
+    await shows("acknowledged by ana");
     await slack.press(root, "silence");
-    const form = await slack.waitFor(() => slack.ephemerals[2]);
+    const form = await slack.waitFor(() => slack.ephemerals[5]);
     const typed = { until: "08:00", reason: "new cable" };
     await slack.press({ ...root, ...form.body } as typeof root, "silence.alerts", { typed });
-    const silenced = await slack.waitFor(() => slack.ephemerals[3]);
+    const silenced = await slack.waitFor(() => slack.ephemerals[6]);
     expect(silenced.text).toMatch(/\(offline\)\*: silenced until/);
     await shows("silenced by ana");
     await shows("new cable");
     await slack.press({ ...root, ...silenced.body } as typeof root, "undo");
-    expect((await slack.waitFor(() => slack.ephemerals[4])).text).toContain("Undone");
+    expect((await slack.waitFor(() => slack.ephemerals[7])).text).toContain("Undone");
     await shows("silenced by ana", false);
     expect(await exposed()).toBe("1");
     expect(await notes()).toEqual([]);
@@ -79,7 +85,7 @@ describeWithRedis("a daemon with an app token", () => {
     watch.simulator.world.setStatus(recording.id, "online");
     await shows('"actions"', false);
     await slack.press({ ...root, ...root.versions[0] }, "acknowledge");
-    expect((await slack.waitFor(() => slack.ephemerals[5])).text).toMatch(
+    expect((await slack.waitFor(() => slack.ephemerals[8])).text).toMatch(
       /^This is over|does not know this message any more/,
     );
   });

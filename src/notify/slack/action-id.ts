@@ -12,6 +12,7 @@ export type SlackAction =
   | "runbook"
   | "open"
   | "undo"
+  | "undo.acknowledgement"
   | "extend"
   | "extend.morning";
 

@@ -81,6 +81,11 @@ export function silenceForm(scopes: readonly SilenceScope[], zone: string) {
   return { inputs, buttons };
 }
 
+/** A button that undoes the acknowledgements made at that time. */
+export function undoAckButton(at: Instant): Button {
+  return { ...button("undo.acknowledgement", "Undo"), value: at.toString(36) };
+}
+
 function inputOf(block_id: InputBlock["block_id"], label: string, example: string, max_length: number): InputBlock {
   const element = { type: "plain_text_input", action_id: "text", placeholder: plain(example), max_length } as const;
   return { type: "input", block_id, label: plain(label), element };
