@@ -75,8 +75,12 @@ async function fillShard(store: Store, shard: number, { here, now, history, figu
   const overview = overviewAfter(patch, { intervalMs: 60_000, inventory: store.inventory });
   await store.shards.commitShard(shard, { before, patch, overview, now, changes: [], sweep: { known: rows.length } });
   await store.uptime.saveHistories(shard, new Map(rows.map(({ id }) => [id, history])));
-  const ratios = new Map(rows.map(({ id }) => [id, 0.99]));
-  await store.uptime.saveFigures(shard, now, new Map(figures.map((figure) => [figure, ratios])));
+  const ratios = figures.map(() => 0.99);
+  await store.uptime.saveFigures(shard, {
+    at: now,
+    kinds: figures,
+    rows: new Map(rows.map(({ id }) => [id, { ratios }])),
+  });
   await store.shards.noteAttempt(`uptime:${shard}`, now);
 }
 

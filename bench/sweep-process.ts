@@ -108,8 +108,8 @@ async function open(text: string) {
     async figures() {
       for (const shard of shards) {
         const { state } = await store.shards.read(shard);
-        const ratios = new Map([...state.recordings.keys()].map((id) => [id, 0.99]));
-        await store.uptime.saveFigures(shard, Date.now(), new Map([[DAY_MS, ratios]]));
+        const rows = new Map([...state.recordings.keys()].map((id) => [id, { ratios: [0.99] }]));
+        await store.uptime.saveFigures(shard, { at: Date.now(), kinds: [DAY_MS], rows });
       }
     },
     /** Fetches the frames again; gives their bytes. */

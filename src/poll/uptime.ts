@@ -6,16 +6,9 @@ import { countSegments, createSegmentTally, noSegmentCounts, type SegmentCounts 
 import { isReadingFresh, noteOnline, type ReadEvery } from "../health/online-span.ts";
 import { noteQuality } from "../health/quality.ts";
 import type { Recording } from "../health/recording.ts";
-import { type KnownSchedule, learnSchedule, shareWithin, toKnown } from "../health/schedule.ts";
+import { learnSchedule, shareWithin, toKnown } from "../health/schedule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
-import {
-  bucketLengthMs,
-  type Figure,
-  type KeptFigure,
-  onlineArrived,
-  windowArrived,
-  windowUptime,
-} from "../health/uptime.ts";
+import { bucketLengthMs, type KeptFigure, onlineArrived, windowArrived, windowUptime } from "../health/uptime.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -23,6 +16,7 @@ import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
 import { dayOf } from "../lib/when.ts";
 import { createYielder } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
+import type { FigureRow } from "../store/uptime.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
 import { type AskUptimeDeps, createAskUptime, inShorterPeriods, type UptimeAnswer } from "./uptime-ask.ts";
@@ -65,11 +59,10 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number, si
       await deps.inventory.follow();
       if (!shared.segments.has(shard)) shared.segments.keep(shard, await segmentsStored(deps, shard, ids));
       const segments = noSegmentCounts();
-      const ratios = new Map(deps.figures.map(({ key }) => [key, new Map<string, number>()]));
-      const schedules = new Map<string, KnownSchedule>();
+      const rows = new Map<string, FigureRow>();
       const failed = weeksFailed.get(shard) ?? 0;
       const isLastTry = failed + 1 >= WEEKS_TRIED;
-      const gathered = { ratios, schedules, segments, isLastTry, recordings, signal };
+      const gathered = { rows, segments, isLastTry, recordings, signal };
       let missed = false;
       for (const page of chunksOf(ids, PAGE)) {
         missed = (await refreshPage(deps, shard, page, gathered, shared)) || missed;
@@ -79,7 +72,7 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number, si
       else weeksFailed.delete(shard);
       shared.segments.keep(shard, segments);
       const now = deps.clock.now();
-      await deps.uptime.saveFigures(shard, now, ratios, schedules);
+      await deps.uptime.saveFigures(shard, { at: now, kinds: deps.figures.map(({ key }) => key), rows });
       await deps.uptime.forgetOthers(shard, new Set(ids));
       await deps.store.noteAttempt(`uptime:${shard}`, now, undefined, now, segments.last);
       if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures read again");
@@ -93,11 +86,8 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number, si
   };
 }
 
-type Ratios = ReadonlyMap<Figure, Map<string, number>>;
-
 interface Gathered extends Pick<ShardState, "recordings"> {
-  readonly ratios: Ratios;
-  readonly schedules: Map<string, KnownSchedule>;
+  readonly rows: Map<string, FigureRow>;
   readonly segments: SegmentCounts;
   readonly isLastTry: boolean;
   readonly signal: AbortSignal;
@@ -168,7 +158,7 @@ interface Keeping extends Gathered {
 async function* keepAnswer(
   { inventory, log, watch }: RefreshUptimeDeps,
   { results, from, unread }: UptimeAnswer,
-  { ratios, schedules, segments, recordings, now, known, learns, daysOf, hourAt, isLate }: Keeping,
+  { rows, segments, recordings, now, known, learns, daysOf, hourAt, isLate }: Keeping,
 ): AsyncGenerator<readonly [id: string, UptimeHistory], void> {
   const maybeYield = createYielder();
   const { recordings: believed, doubted } = await inventory.takeRecordings(results.map(({ recording }) => recording));
@@ -190,16 +180,15 @@ async function* keepAnswer(
     const online = noteOnline(before?.online, state, now, watch);
     const history = Object.assign(advanced, { schedule: isUnread ? undefined : schedule, quality, online });
     const weekly = schedule && toKnown(schedule, history.buckets, { now, lengthMs, timezone });
-    if (weekly) schedules.set(id, weekly);
     const scheduled = weekly && shareWithin(weekly);
     countSegments(segments, history.buckets, { now, lengthMs, online });
     const arrived = history.buckets.filter(({ startAt }) => !isLate(startAt));
-    for (const figure of kept) {
+    const ratios = kept.map((figure) => {
       // Of a window that was not read as a whole there is no figure.
-      if (history.readFrom === undefined || history.readFrom > figure.first) continue;
-      const ratio = ratioOf(figure, { buckets: arrived, online }, { now, lengthMs, scheduled });
-      if (ratio !== undefined) ratios.get(figure.key)?.set(id, ratio);
-    }
+      if (history.readFrom === undefined || history.readFrom > figure.first) return null;
+      return ratioOf(figure, { buckets: arrived, online }, { now, lengthMs, scheduled }) ?? null;
+    });
+    rows.set(id, { ratios, schedule: weekly });
     yield [id, history];
     const pause = maybeYield();
     if (pause) await pause;

@@ -326,7 +326,7 @@ describeWithRedis("a sweep", () => {
     const one = replica([], { rules: [lacking] });
     const { uptime, shards } = one.store;
     await one.sweep(0);
-    await uptime.saveFigures(0, T0, new Map([[`online-${HOUR}`, new Map([["b", 0]])]]));
+    await uptime.saveFigures(0, { at: T0, kinds: [`online-${HOUR}`], rows: new Map([["b", { ratios: [0] }]]) });
     for (const [absent, firing] of [
       [11, []],
       [10, ["R/recording/b firing"]],
@@ -361,7 +361,7 @@ describeWithRedis("a sweep", () => {
   it("a shard without locations asks nobody, ends what was said, and leaves nothing behind", async () => {
     const one = replica([offline]);
     await one.sweep(0);
-    await one.store.uptime.saveFigures(0, T0, new Map());
+    await one.store.uptime.saveFigures(0, { at: T0, kinds: [], rows: new Map() });
     one.assigned.set(new Map());
     await one.sweepAll(0);
     expect(one.asked).toHaveLength(1);

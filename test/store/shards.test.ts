@@ -186,7 +186,7 @@ describeWithRedis("the one atomic write", () => {
     const { store } = testStore();
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
-    await store.uptime.saveFigures(3, T0, new Map([[DAY, new Map([["cam", 1]])]]));
+    await store.uptime.saveFigures(3, { at: T0, kinds: [DAY], rows: new Map([["cam", { ratios: [1] }]]) });
     for (const kind of ["uptime", "details", "counts"]) await shards.noteAttempt(`${kind}:3`, T0);
     const { redis } = testStore();
     for (const key of [store.keys.groups, store.keys.countsAssessed, store.keys.uptime(3)])
