@@ -32,6 +32,8 @@ export interface Evaluator {
   evidence(rule: Rule, firing: boolean): boolean | undefined;
   /** Since when the problem is there, asked when the condition is first met. */
   startsAt(rule: Rule): Instant;
+  /** The last good reading before this one; 0 where none is known. */
+  readonly readBefore?: Instant | undefined;
   facts(rule: Rule): AlertFacts;
   /** The rule does not apply at this time: its alerts pause. */
   isPaused?(rule: Rule): boolean;
@@ -104,8 +106,14 @@ function endAlert(subject: Subject, ruleId: string, state: AlertState, { endReas
 }
 
 function applyRule(at: Application, state: AlertState | undefined, timing: Timing): AlertState | undefined {
-  const { evaluator, rule, now, out } = at;
-  const stepped = step(state, evaluator.evidence(rule, state?.state === "firing"), timing);
+  const { evaluator, rule } = at;
+  const evidence = evaluator.evidence(rule, state?.state === "firing");
+  if (evidence && state && isOtherEpisode(at, state, timing)) {
+    decide(at, "resolved");
+    resolve(at, state, { endsAt: state.clearingSince ?? evaluator.startsAt(rule), endReason: "recovered" });
+    return applyRule(at, undefined, timing);
+  }
+  const stepped = step(state, evidence, timing);
   if (stepped.outcome === "inactive") return undefined;
   if (stepped.outcome === "unchanged") return state && withoutEvidence(at, state);
   if (state?.facts.paused) decide(at, "within_schedule");
@@ -114,13 +122,14 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
     stepped.outcome === "resolved" ? (hasChanged ? "rule_changed" : evaluator.endReason?.(rule)) : undefined;
   if (stepped.outcome !== "holding") decide(at, otherwise ?? stepped.outcome, waitOf(stepped.outcome, timing));
   if ("progress" in stepped) return advance(at, stepped, state);
-  if (stepped.outcome === "resolved" && state) {
-    const alert = toAlert(evaluator.subject, rule.id, { ...state, facts: factsOf(at, state) }, now);
-    const endsAt = stepped.clearingSince;
-    const endReason = otherwise ?? "recovered";
-    out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt, endReason } });
-  }
+  if (stepped.outcome === "resolved" && state)
+    resolve(at, state, { endsAt: stepped.clearingSince, endReason: otherwise ?? "recovered" });
   return undefined;
+}
+
+function resolve(at: Application, state: AlertState, end: Required<Pick<Alert, "endsAt" | "endReason">>): void {
+  const alert = toAlert(at.evaluator.subject, at.rule.id, { ...state, facts: factsOf(at, state) }, at.now);
+  at.out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", ...end } });
 }
 
 /** Paused where its rule does not apply now; else it waits for evidence, and ends once there is none for good. */
@@ -182,6 +191,13 @@ function advance(
 /** Pending, and seen since it began. */
 function isOtherOutage({ evaluator, rule }: Application, { state, startsAt }: AlertState): boolean {
   return state === "pending" && isSingleOutage(rule) && evaluator.startsAt(rule) > startsAt;
+}
+
+/** Firing, and seen after a time that its last outage is not known to have lasted, and longer than it outlasts. */
+function isOtherEpisode({ evaluator, rule, now }: Application, state: AlertState, timing: Timing): boolean {
+  if (state.state === "pending" || timing.isDeferred || !isSingleOutage(rule)) return false;
+  const metAt = state.clearingSince ?? (evaluator.readBefore || now);
+  return evaluator.startsAt(rule) - metAt > Math.max(timing.keepFiringForMs, timing.maxGapMs);
 }
 
 /** Annotations are frozen when an alert begins, and with them which of them are restated. */

@@ -66,7 +66,8 @@ export function evaluateSample(
   const out: Outcomes = { transitions: [], decisions: [] };
   for (const reason of reasonsToLog(previous, state, context))
     out.decisions.push(decision(state.id, reason, moment.now));
-  const alerts = applyRules(recordingEvaluator(sample, context), state.alerts, rules.recording, moment, out);
+  const evaluator = recordingEvaluator(sample, context, previous?.readAt);
+  const alerts = applyRules(evaluator, state.alerts, rules.recording, moment, out);
   const reported = rules.outages.map((id) => alerts?.[id]).find((alert) => alert?.state === "firing");
   const outage = outageAfter(previous, sample, reported?.startsAt);
   return { state: { ...state, alerts, outage }, ...out };

@@ -1,5 +1,6 @@
 /** Evaluates rules for one recording. */
 
+import type { Instant } from "../lib/clock.ts";
 import { briefId, isoMinute } from "../lib/format.ts";
 import type { AlertFacts, GeneratedAnnotation, Labels } from "./alert.ts";
 import { EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
@@ -11,7 +12,7 @@ import { alertAnnotations, alertLabels, generatedOf } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { Inventory } from "./shard-state.ts";
 
-export function recordingEvaluator(sample: Sample, context: RecordingContext): Evaluator {
+export function recordingEvaluator(sample: Sample, context: RecordingContext, readBefore?: Instant): Evaluator {
   const { state } = sample;
   const { id, locationId } = state;
   const { inventory } = context;
@@ -19,6 +20,7 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
   const isPaused = (rule: Rule) => !inSchedule && rule.respectSchedule;
   return {
     subject: { kind: "recording", id },
+    readBefore,
     evidence(rule, firing) {
       if (!watchesRecordings(rule.when) || isPaused(rule)) return undefined;
       const { evidence, needsNoReading } = kindOf(rule.when);

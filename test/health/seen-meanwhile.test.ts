@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { HOUR, MINUTE, offlineRule, START, Story } from "./shard-history.ts";
+import { describe, expect, test } from "vitest";
+import { HOUR, INTERVAL, MINUTE, offlineRule, SECOND, START, Story } from "./shard-history.ts";
 
 test("a recording that was last seen five minutes ago has not been offline for six hours", () => {
   const story = new Story(offlineRule({ forMs: 2 * MINUTE }));
@@ -10,4 +10,40 @@ test("a recording that was last seen five minutes ago has not been offline for s
   const heard = story.sweepFor(3 * MINUTE, { a: { status: "offline", lastSeenAt: seen } });
   expect(heard).toEqual(["firing RecordingOffline/recording/a"]);
   expect(story.alertState("a", "RecordingOffline")?.startsAt).toBe(seen);
+});
+
+describe("an alert that fires", () => {
+  const story = () => new Story(offlineRule({ forMs: 2 * MINUTE, keepFiringForMs: 5 * MINUTE }));
+  const offline = (lastSeenAt: number) => ({ a: { status: "offline", lastSeenAt } }) as const;
+
+  test.each([0, 1])(
+    "ends where its recording was seen hours later, offline again (seen online first: %d)",
+    (isBack) => {
+      const one = story();
+      one.sweep({ a: "online" });
+      one.sweepFor(10 * MINUTE, offline(START));
+      const wasBack = one.now + INTERVAL;
+      if (isBack) one.sweep({ a: "online" });
+      one.pass(6 * HOUR);
+      const seen = one.now - 5 * MINUTE;
+      expect(one.sweep(offline(seen))).toEqual(["resolved RecordingOffline/recording/a recovered"]);
+      expect(one.alert).toMatchObject({ startsAt: START, endsAt: isBack ? wasBack : seen });
+      expect(one.sweepFor(2 * MINUTE, offline(seen))).toEqual(["firing RecordingOffline/recording/a"]);
+      expect(one.alert.startsAt).toBe(seen);
+    },
+  );
+
+  test.each([
+    ["its recording cannot have been well for keep_firing_for", 5 * MINUTE],
+    ["readings come in time, whatever they say of the last contact", INTERVAL],
+  ])("goes on where %s", (_, gapMs) => {
+    const one = story();
+    one.sweep({ a: "online" });
+    one.sweepFor(10 * MINUTE, offline(START));
+    for (let i = 0; i < 20; i++) {
+      one.pass(gapMs - INTERVAL);
+      expect(one.sweep(offline(one.now + INTERVAL - SECOND))).toEqual([]);
+    }
+    expect(one.alertState("a", "RecordingOffline")?.startsAt).toBe(START);
+  });
 });
