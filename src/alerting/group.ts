@@ -175,29 +175,3 @@ export function postponed(
 ): GroupHead {
   return { ...unclaimed(head), ...(isRefused && { failures: (head.failures ?? 0) + 1, retryAt: at }) };
 }
-
-/** An instant that is past and lies ahead, after the clock went back from `before` to `now`. */
-export function rewoundInstant<At extends Instant | undefined>(at: At, before: Instant, now: Instant): At {
-  return at !== undefined && at > now ? (Math.min(now, at - (before - now)) as At) : at;
-}
-
-/** A time that lies ahead, after the clock went back: it lies ahead by as much as before. */
-export function rewoundTime<At extends Instant | undefined>(at: At, before: Instant, now: Instant): At {
-  return at !== undefined && at > now ? (Math.max(now, at - (before - now)) as At) : at;
-}
-
-/** The group after the clock went back. */
-export function rewound(head: GroupHead, before: Instant, now: Instant): GroupHead {
-  const waiting = Object.entries(head.waiting ?? {}).map(([id, { lateFrom, ...one }]) => {
-    return [id, { ...one, lateFrom: rewoundTime(lateFrom, before, now) }] as const;
-  });
-  return {
-    ...head,
-    sentAt: rewoundInstant(head.sentAt, before, now),
-    began: rewoundInstant(head.began, before, now),
-    nextAt: rewoundTime(head.nextAt, before, now),
-    retryAt: rewoundTime(head.retryAt, before, now),
-    releasedAt: rewoundTime(head.releasedAt, before, now),
-    ...(head.waiting && { waiting: Object.fromEntries(waiting) }),
-  };
-}

@@ -17,6 +17,12 @@ export function steadyClock(): Clock {
   return { now: () => Math.round(began + performance.now()) };
 }
 
+/** JSON data, each instant of which that is later than `from` is moved back: all other numbers that we store are smaller. */
+export function movedBack<Data>(data: Data, from: Instant, ms: number): Data {
+  const moved = (_: string, value: unknown) => (typeof value === "number" && value > from ? value - ms : value);
+  return JSON.parse(JSON.stringify(data, moved));
+}
+
 /** A larger correction back is followed: timers would stop while the clock stands still. */
 const MAX_STANDSTILL_MS = 60_000;
 

@@ -4,11 +4,11 @@
  */
 
 import type { Redis } from "ioredis";
-import { rewound, rewoundInstant, rewoundTime } from "../alerting/group.ts";
+import type { GroupHead } from "../alerting/group.ts";
 import type { NotificationLogEntry } from "../alerting/model.ts";
 import type { Attempt } from "../health/attempt.ts";
 import { chunksOf } from "../lib/chunks.ts";
-import type { Instant } from "../lib/clock.ts";
+import { type Instant, movedBack } from "../lib/clock.ts";
 import { destined, GroupWork } from "./group-work.ts";
 import { createJsonHash, scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -17,89 +17,64 @@ import { newId, type Transact } from "./transact.ts";
 /** Replicas differ by less; a smaller step delays by no more than this. */
 const SKEW_MS = 5_000;
 const PAGE = 200;
+/** Larger than any duration or count, and sooner than any instant. */
+const SOONEST: Instant = Date.UTC(2001, 0);
 
 /** Gives `followClock(now)`, called every second: puts right what is stored where the clock went back meanwhile. */
 export function createFollowClock(redis: Redis, keys: Keys, { transact }: Transact) {
-  async function rewindGroups(integration: string, groups: readonly string[], before: Instant, now: Instant) {
+  async function rewindGroups(integration: string, groups: readonly string[], now: Instant, ms: number) {
     for (let isDone = false; !isDone; ) {
       const work = new GroupWork(redis, keys);
       const places = groups.map((group) => destined(integration, group));
       await work.load(places);
       for (const place of places) {
         const head = work.head(place);
-        if (head) work.put(place, rewound(head, before, now));
+        if (head) work.put(place, movedBack<GroupHead>(head, now, ms));
       }
       isDone = (await transact(work.transaction(newId()))).kind !== "conflict";
     }
   }
 
-  /** Groups before the index: one that is looked at in between is put right by its own times. */
-  async function rewindIndex(integration: string, key: string, before: Instant, now: Instant): Promise<void> {
-    const flat = await redis.zrange(key, 0, "-1", "WITHSCORES");
-    const times = flat.flatMap((group, i) => (i % 2 === 0 ? [[group, Number(flat[i + 1])] as const] : []));
-    for (const page of chunksOf(times, PAGE)) {
-      await rewindGroups(
-        integration,
-        page.map(([group]) => group),
-        before,
-        now,
-      );
-      await redis.zadd(key, "LT", ...page.flatMap(([group, at]) => [rewoundTime(at, before, now), group]));
+  async function rewindIntegration(integration: string, now: Instant, ms: number): Promise<void> {
+    for (const key of [keys.due(integration), keys.roots(integration)]) {
+      const flat = await redis.zrange(key, 0, "-1", "WITHSCORES");
+      const times = flat.flatMap((group, i) => (i % 2 === 0 ? [[group, Number(flat[i + 1])] as const] : []));
+      for (const page of chunksOf(times, PAGE)) {
+        const groups = page.map(([group]) => group);
+        // Before the index: a group that is looked at in between is put right by its own times.
+        await rewindGroups(integration, groups, now, ms);
+        await redis.zadd(key, "LT", ...page.flatMap(([group, at]) => [movedBack(at, now, ms), group]));
+      }
     }
-  }
-
-  async function rewindIntegration(integration: string, before: Instant, now: Instant): Promise<void> {
-    for (const key of [keys.due(integration), keys.roots(integration)])
-      await rewindIndex(integration, key, before, now);
     const log = keys.notificationLog(integration);
-    const ahead: [string, string][] = [];
-    await scanHash(redis, log, (id, entry) => {
-      if (isAhead(entry, now)) ahead.push([id, entry]);
+    const moved: { readonly id: string; readonly before: string; readonly after: string }[] = [];
+    await scanHash(redis, log, (id, before) => {
+      const { alert, ...entry } = JSON.parse(before) as NotificationLogEntry;
+      const after = JSON.stringify({ alert, ...movedBack(entry, now, ms) });
+      if (after !== JSON.stringify({ alert, ...entry })) moved.push({ id, before, after });
     });
-    for (const [id, text] of ahead) {
-      const past = (at: Instant | undefined) => rewoundInstant(at, before, now);
-      const { notifiedAt, firstNotifiedAt, endNotifiedAt, ...entry } = JSON.parse(text) as NotificationLogEntry;
-      const moved = {
-        notifiedAt: past(notifiedAt),
-        firstNotifiedAt: past(firstNotifiedAt),
-        endNotifiedAt: past(endNotifiedAt),
-      };
-      const checks = [{ place: [log, id] as const, version: text }];
-      await transact({ id: newId(), checks, writes: [["HSET", log, id, JSON.stringify({ ...entry, ...moved })]] });
+    for (const { id, before, after } of moved) {
+      const checks = [{ place: [log, id] as const, version: before }];
+      await transact({ id: newId(), checks, writes: [["HSET", log, id, after]] });
     }
   }
 
-  /** An attempt that lies ahead would pass for a new one. */
+  /** An attempt that lies ahead would pass for a new one: it was made now, and its times are as long before it as they were. */
   async function rewindAttempts(now: Instant): Promise<void> {
     const attempts = createJsonHash<Attempt>(redis, keys.attempts);
     const ahead = [...(await attempts.readAll())].filter(([, { attemptedAt }]) => attemptedAt > now);
-    const moved = ahead.map(([subject, attempt]) => {
-      const back = (at: Instant) => Math.max(0, at - (attempt.attemptedAt - now));
-      const since = attempt.since && Math.min(attempt.since, now);
-      const unread = attempt.unread && mapValues(attempt.unread, back);
-      return [subject, { ...attempt, goodAt: back(attempt.goodAt), attemptedAt: now, since, unread }] as const;
-    });
+    const moved = ahead.map(([id, one]) => [id, movedBack(one, SOONEST, one.attemptedAt - now)] as const);
     await attempts.save(new Map(moved));
   }
 
   return async (now: Instant): Promise<void> => {
-    const before = Number((await redis.get(keys.clock)) ?? 0);
-    if (before - now > SKEW_MS) {
-      for (const integration of await redis.smembers(keys.integrations))
-        await rewindIntegration(integration, before, now);
+    const ms = Number((await redis.get(keys.clock)) ?? 0) - now;
+    if (ms > SKEW_MS) {
+      for (const integration of await redis.smembers(keys.integrations)) await rewindIntegration(integration, now, ms);
       await rewindAttempts(now);
       const [state, since] = await redis.hmget(keys.started, "state", "since");
       if (state === "gathering" && Number(since) > now) await redis.hset(keys.started, "since", now);
     }
     await redis.set(keys.clock, now);
   };
-}
-
-function mapValues<T>(all: Readonly<Record<string, T>>, change: (one: T) => T): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(all).map(([key, one]) => [key, change(one)]));
-}
-
-function isAhead(entry: string, now: Instant): boolean {
-  const { notifiedAt, endNotifiedAt = 0 } = JSON.parse(entry) as NotificationLogEntry;
-  return Math.max(notifiedAt, endNotifiedAt) > now;
 }

@@ -12,14 +12,13 @@ import {
   newsAt,
   postponed,
   released,
-  rewound,
-  rewoundTime,
   served,
   settingsOf,
 } from "../../src/alerting/group.ts";
 import type { NotificationLogEntry, Suppression, SuppressionReason } from "../../src/alerting/model.ts";
 import { needsUpdate, partition } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import { movedBack } from "../../src/lib/clock.ts";
 import { alertWith, NOW } from "./alerts.ts";
 
 const MINUTE = 60_000;
@@ -407,7 +406,7 @@ test("a clock that goes back delays nothing that is due", () => {
     const [before, now] = [world.now, world.now - ms];
     const { head, due } = world.stored;
     world.now = now;
-    world.write({ head: rewound(head, before, now), due: due && rewoundTime(due, before, now) });
+    world.write({ head: movedBack(head, now, ms), due: due && movedBack(due, now, ms) });
     if (due !== undefined && due > before) expect(world.stored.due).toBe(due - ms);
     world.releasedAt.clear();
     world.drain();

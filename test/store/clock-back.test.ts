@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import type { Attempt } from "../../src/health/attempt.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { createLease } from "../../src/store/replicas.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -175,16 +177,6 @@ describeWithRedis("when the clock goes back", () => {
       expect((await claimed(now + LEASE, "next")).alerts).toEqual([camera]);
     });
 
-    it("no attempt lies ahead, where it would pass for a new one, and none that failed is a good one", async () => {
-      await shards.noteAttempt("shard:0", T - SECOND);
-      await shards.noteAttempt("shard:1", T - MINUTE);
-      await shards.noteAttempt("shard:1", T - SECOND, "No answer.");
-      const now = await goBack(ms);
-      const attempts = await shards.attempts();
-      expect(attempts.get("shard:0")).toMatchObject({ goodAt: now, attemptedAt: now });
-      expect(attempts.get("shard:1")).toMatchObject({ goodAt: now - MINUTE + SECOND, attemptedAt: now });
-    });
-
     it("what one replica does in each interval goes on", async () => {
       const { redis, store } = testStore();
       const lease = createLease(redis, store.keys.heartbeat);
@@ -193,6 +185,35 @@ describeWithRedis("when the clock goes back", () => {
       expect(await lease(MINUTE)).toBe(false);
       expect(await redis.pttl(store.keys.heartbeat)).toBeLessThanOrEqual(MINUTE);
     });
+  });
+
+  it("an attempt that would lie ahead was made now, and what it was good for or did not read is as old as it was", async () => {
+    const { redis, store } = testStore();
+    const ago = fc.nat(20 * HOUR);
+    const attempt = fc
+      .record({ attempted: ago, good: ago, unread: fc.array(ago, { maxLength: 3 }), known: fc.nat(1_000) })
+      .map(({ attempted, good, unread, known }): Attempt => {
+        const goodAt = T - attempted - good;
+        const read = unread.map((ms, i) => [`r${i}`, ms === 0 ? 0 : goodAt - ms] as const);
+        return { goodAt, attemptedAt: T - attempted, since: T - 40 * HOUR, known, unread: Object.fromEntries(read) };
+      });
+    await fc.assert(
+      fc.asyncProperty(attempt, fc.integer({ min: 6 * SECOND, max: 10 * HOUR }), async (before, ms) => {
+        await redis.hset(store.keys.attempts, "shard:0", JSON.stringify(before));
+        const now = await goBack(ms);
+        const after = (await shards.attempts()).get("shard:0");
+        const isAhead = before.attemptedAt > now;
+        const aged = (at: Instant) => (at && isAhead ? at - before.attemptedAt + now : at);
+        expect(after).toEqual({
+          ...before,
+          goodAt: aged(before.goodAt),
+          attemptedAt: aged(before.attemptedAt),
+          since: aged(before.since ?? 0),
+          unread: Object.fromEntries(Object.entries(before.unread ?? {}).map(([id, at]) => [id, aged(at)])),
+        });
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it("to what it was before it went forward, nothing waits longer than its own timer", async () => {
