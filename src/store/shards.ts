@@ -23,8 +23,6 @@ import { newId, type Write } from "./transact.ts";
 
 /** Shards that other replicas sweep are read now and then. */
 const KEPT_MS = 120_000;
-/** Counts of groups are written again after this long though they stay the same, in case the stored ones were lost. */
-const GROUPS_AGAIN_MS = 300_000;
 /** The event loop stands still for what arrives together. */
 const READS_AT_ONCE = 4;
 const ASKED_AT_ONCE = 500;
@@ -68,7 +66,7 @@ export function createShardStore(redis: Redis, keys: Keys, deps: CommitDeps) {
       const known = cached?.nonce === before.nonce ? cached.groups : undefined;
       const fields = encodeSweep(before, patch, randomUUID());
       const [key, subject] = [keys.shard(shard), `shard:${shard}`];
-      const isSame = known !== undefined && isSameCount(known, groups);
+      const isSame = known !== undefined && isDeepStrictEqual(known, groups && { ...groups, at: known.at });
       // The objects of this sweep: those of the next are the same while nothing is wrong.
       const counted = groups && { ...groups, at: isSame ? known.at : groups.at };
       const attempt: Attempt = { goodAt: input.now, attemptedAt: input.now, groupsAt: counted?.at, ...sweep };
@@ -155,13 +153,6 @@ function groupsWrite(keys: Keys, shard: number, groups: ShardGroups | undefined)
 
 function parseOverview(text: string, shard: string): KnownOverview {
   return knownOverview(Number(shard), JSON.parse(text) as ShardOverview);
-}
-
-/** True where the same was written lately. Counts of groups stay the same objects while nothing is wrong. */
-function isSameCount({ at: writtenAt, ...before }: ShardGroups, groups: ShardGroups | undefined): boolean {
-  if (!groups || groups.at - writtenAt >= GROUPS_AGAIN_MS) return false;
-  const { at, ...now } = groups;
-  return isDeepStrictEqual(before, now);
 }
 
 /**
