@@ -56,9 +56,9 @@ interface HistoryDocument extends Omit<UptimeHistory, "buckets" | "days"> {
   readonly days: DayColumns;
 }
 
-/** Number, starts, segments expected and received, what the ratio lacks of 1, in parts, and 1 within the schedule. */
+/** Number, starts, segments expected and those of them not received, what the ratio lacks of 1, in parts, and 1 within the schedule. */
 type HourColumns = readonly [
-  ...[length: number, starts: Column, expected: Column, received: Column, lost: Column, within: Column],
+  ...[length: number, starts: Column, expected: Column, missed: Column, lost: Column, within: Column],
 ];
 /** Number, 0:00 UTC of the dates, segments expected, and what the ratio lacks of 1. */
 type DayColumns = readonly [length: number, starts: Column, expected: Column, lost: Column];
@@ -71,7 +71,7 @@ function encodeHistory({ buckets, days, ...others }: UptimeHistory): HistoryDocu
     buckets.length,
     toTimes(buckets.map(({ startAt }) => startAt)),
     toColumn(buckets.map(({ segmentsExpected }) => rounded(segmentsExpected))),
-    toColumn(buckets.map(({ segmentsReceived }) => rounded(segmentsReceived))),
+    toColumn(buckets.map(missedOf)),
     toColumn(buckets.map(({ overallUptime }) => lostOf(overallUptime))),
     toColumn(buckets.map(({ withinSchedule }) => (withinSchedule ? 1 : 0))),
   ];
@@ -89,12 +89,12 @@ function decodeHistory({ hours, days, ...others }: HistoryDocument): UptimeHisto
 }
 
 function decodeHours([length, times, ...columns]: HourColumns): UptimeBucket[] {
-  const [expected = [], received = [], lost = [], within = []] = columns.map((one) => fromColumn(one, length));
+  const [expected = [], missed = [], lost = [], within = []] = columns.map((one) => fromColumn(one, length));
   return fromTimes(times, length).map((startAt, i) => ({
     startAt,
     withinSchedule: within[i] === 1,
     segmentsExpected: expected[i],
-    segmentsReceived: received[i],
+    segmentsReceived: receivedOf(expected[i], missed[i]),
     avgUptimeOnSegment: undefined,
     pcSegmentsReceived: undefined,
     overallUptime: ratioOf(lost[i]),
@@ -111,6 +111,14 @@ function decodeDays([length, times, ...columns]: DayColumns): Record<string, Day
 
 function rounded(count: number | undefined): number | undefined {
   return count === undefined ? undefined : Math.round(count);
+}
+
+function missedOf({ segmentsExpected = 0, segmentsReceived }: UptimeBucket): number | undefined {
+  return segmentsReceived === undefined ? undefined : Math.round(segmentsExpected) - Math.round(segmentsReceived);
+}
+
+function receivedOf(expected = 0, missed: number | undefined): number | undefined {
+  return missed === undefined ? undefined : expected - missed;
 }
 
 function lostOf(ratio: number | undefined): number | undefined {
