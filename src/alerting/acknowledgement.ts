@@ -33,6 +33,12 @@ export function isUndoable(last: { readonly at: Instant } | undefined, now: Inst
   return last !== undefined && now < last.at + UNDO_MS;
 }
 
+/** The time of the last change among several acknowledgements: of all that one press made. Undefined where none can be undone. */
+export function lastChangeOf(all: Iterable<StoredAcknowledgement | undefined>): Instant | undefined {
+  const times = [...all].flatMap((one) => one?.last?.at ?? []);
+  return times.length === 0 ? undefined : times.reduce((a, b) => Math.max(a, b));
+}
+
 /** Result of a change; `before` is the acknowledgement that was in force, `after` the one that is now. */
 export type AckOutcome =
   | {
@@ -123,14 +129,15 @@ export function changedAckFrom(
   return { ...after, last: { at: now, before: earlier } };
 }
 
-/** What the last change changed; of the first one, an acknowledgement that is over. */
+/** What the last change changed, where it was made at `at`; of the first one, an acknowledgement that is over. */
 export function undoneAck(
   stored: StoredAcknowledgement | undefined,
   now: Instant,
+  at: Instant | undefined,
 ): StoredAcknowledgement | "not_acknowledged" | "too_late" {
   if (!stored) return "not_acknowledged";
   const { last, ...ack } = stored;
-  if (!isUndoable(last, now)) return "too_late";
+  if (last?.at !== at || !isUndoable(last, now)) return "too_late";
   return last?.before ?? { ...ack, until: now };
 }
 

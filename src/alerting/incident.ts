@@ -127,6 +127,13 @@ export function findIncident<E extends Episode>(
   );
 }
 
+/** The alerts that fire in the incident with this id; `ended`: the episodes of a day. */
+export function alertsOfIncident(id: string, alerts: readonly Alert[], ended: readonly Episode[]): Alert[] {
+  const incidents = incidentsOf([...ended, ...alerts.map(episodeOf)]);
+  const episodes = new Set(findIncident(incidents, id)?.episodes.map((one) => one.id));
+  return alerts.filter((one) => episodes.has(one.id));
+}
+
 /** The subjects of an incident, locations and groups before recordings, this many at most. */
 export function widestSubjects({ episodes }: Pick<Incident, "episodes">, most: number): Subject[] {
   const all = new Map(episodes.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));

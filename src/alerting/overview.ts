@@ -8,7 +8,7 @@ import type { Instant } from "../lib/clock.ts";
 import { sortKey } from "../lib/sort-key.ts";
 import { type Attention, attentions, attentionTo, isOfLenswatch, type Suppressors } from "./attention.ts";
 import { groupSizes } from "./group-sizes.ts";
-import { type Episode, episodeOf, findIncident, type Incident, incidentsOf } from "./incident.ts";
+import { alertsOfIncident, type Episode, episodeOf, type Incident, incidentsOf } from "./incident.ts";
 import { type SharedCause, sharedCause } from "./incident-cause.ts";
 import { breadths, countsTone, type Rated, severityRank, type Tone, toneOf, tones, worstTone } from "./tone.ts";
 
@@ -54,19 +54,15 @@ export function overviewOf(seen: Seen): Overview {
 /** The incidents of these alerts, with what explains each. */
 export function entriesOf(
   needed: readonly Alert[],
-  { fleet, ...seen }: Pick<Seen, "fleet" | "alerts" | "ended">,
+  { fleet, alerts: firing, ended }: Pick<Seen, "fleet" | "alerts" | "ended">,
 ): OverviewEntry[] {
   const byId = new Map(needed.map((alert) => [alert.id, alert]));
   const sizes = groupSizes(fleet);
-  return incidentsSeen(seen).flatMap((incident): OverviewEntry[] => {
+  return incidentsOf([...ended, ...firing.map(episodeOf)]).flatMap((incident): OverviewEntry[] => {
     const alerts = incident.episodes.flatMap(({ id }) => byId.get(id) ?? []);
     if (alerts.length === 0) return [];
     return [{ incident, alerts, since: incident.startsAt, cause: sharedCause(incident.cause, alerts, sizes) }];
   });
-}
-
-function incidentsSeen({ alerts, ended }: Pick<Seen, "alerts" | "ended">): Incident[] {
-  return incidentsOf([...ended, ...alerts.map(episodeOf)]);
 }
 
 /** The attention for an alert; one that waits for its first evaluation counts as well. */
@@ -95,9 +91,8 @@ export const MOST_AT_ONCE = 2_000;
 
 /** The alerts that a button of an incident means: those that need somebody now and fired when the page was made. */
 export function alertsMeant(id: string, seenAt: Instant, seen: Seen): readonly Alert[] {
-  const episodes = new Set(findIncident(incidentsSeen(seen), id)?.episodes.map((one) => one.id));
-  return seen.alerts
-    .filter((one) => episodes.has(one.id) && one.firedAt <= seenAt && attentionIn(seen, one) === "needed")
+  return alertsOfIncident(id, seen.alerts, seen.ended)
+    .filter((one) => one.firedAt <= seenAt && attentionIn(seen, one) === "needed")
     .slice(0, MOST_AT_ONCE);
 }
 

@@ -127,7 +127,7 @@ function sentence(done: readonly Changed[], { withdraw, undo, note }: AckOptions
   return `Acknowledged ${what}: no reminders until ${until ?? (done.length === 1 ? "it resolves" : "they resolve")}${eta ? `, ETA ${eta}` : ""}.${instead}`;
 }
 
-/** The alert whose fingerprint begins so, else those about the recording, location or camera server of that id or name. */
+/** The alert whose fingerprint begins so, the incident with that id, else the alerts about the recording, location or camera server of that id or name. */
 async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
   const alerts = await readActiveAlerts(daemon);
   const isNamed = (label: string) => (alert: ListedAlert) =>
@@ -135,8 +135,8 @@ async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
   const known = SHORT.test(wanted) ? alerts.filter(({ fingerprint: one }) => one.startsWith(wanted.toLowerCase())) : [];
   if (known.length === 0 && FINGERPRINT.test(wanted))
     return [{ fingerprint: wanted.toLowerCase(), title: wanted.toLowerCase(), place: "" }];
-  const incident = await alertsIn(daemon, wanted, alerts);
-  if (incident.length > 0) return incident.map(toFound);
+  const incident = await incidentNamed(daemon, wanted);
+  if (incident) return [{ fingerprint: incident.id, title: `${incident.title} · ${incident.id}`, place: "" }];
   const kinds = [known, ...NAMING.map((label) => alerts.filter(isNamed(label)))];
   const found = kinds.find((some) => some.length > 0) ?? [];
   const places = new Set(found.map(({ labels }) => labels.location_id));
@@ -146,14 +146,6 @@ async function findAlerts(daemon: Daemon, wanted: string): Promise<Found[]> {
   }
   if (found.length > 0) return found.map(toFound);
   throw new DaemonError("rejected", unknownMessage("alert", wanted, namesIn(alerts)));
-}
-
-/** The alerts of an incident that fire; none where nothing has the id. */
-async function alertsIn(daemon: Daemon, id: string, alerts: readonly ListedAlert[]): Promise<ListedAlert[]> {
-  const incident = await incidentNamed(daemon, id);
-  const open = incident?.episodes.flatMap(({ endsAt, fingerprint }) => (endsAt === null ? (fingerprint ?? []) : []));
-  const prints = new Set(open);
-  return alerts.filter(({ fingerprint }) => prints.has(fingerprint));
 }
 
 const toFound = (one: ListedAlert): Found => ({

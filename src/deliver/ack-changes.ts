@@ -5,22 +5,26 @@ import {
   acknowledgementAfter,
   changedAckFrom,
   isInForce,
+  lastChangeOf,
   type StoredAcknowledgement,
   undoneAck,
   withNote,
 } from "../alerting/acknowledgement.ts";
 import { type Audit, type AuditEntry, type AuditFacts, type AuditOrigin, personOf } from "../alerting/audit.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
+import { alertsOfIncident, isIncidentId } from "../alerting/incident.ts";
 import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import { type Clock, DAY_MS, type Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
 import type { AckChange } from "../store/acknowledgements.ts";
 import type { Store } from "../store/store.ts";
 
 export interface SuppressionChangesDeps {
   readonly clock: Clock;
-  readonly store: Pick<Store, "silences" | "acks" | "firing">;
+  readonly store: Pick<Store, "silences" | "acks" | "firing"> & {
+    readonly episodes: Pick<Store["episodes"], "endedSince">;
+  };
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
   /** Is handed each change once it is stored. */
   readonly audit?: Audit;
@@ -48,16 +52,30 @@ interface LoggedChange {
 export function createAckChanges(deps: SuppressionChangesDeps) {
   const { clock, store, wake } = deps;
 
-  /** Changes the acknowledgements of the alerts that fire with this fingerprint. */
-  async function change(print: string, next: NextAck, logged: LoggedChange): Promise<AckOutcome> {
-    const alerts = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print);
-    let outcome: AckOutcome = { outcome: "not_firing" };
-    for (const alert of alerts) {
-      const made = await changeOne(alert, next, logged, deps);
-      if (outcome.outcome !== "done") outcome = made;
-      else if (made.outcome === "done") outcome = { ...made, alerts: outcome.alerts + 1 };
-    }
-    return outcome;
+  /** The alerts that fire with this fingerprint, or in the incident with this id. */
+  async function named(wanted: string): Promise<Alert[]> {
+    const firing = await store.firing();
+    if (!isIncidentId(wanted)) return firing.filter(({ labels }) => fingerprint(labels) === wanted);
+    return alertsOfIncident(wanted, firing, await store.episodes.endedSince(clock.now() - DAY_MS));
+  }
+
+  /** Changes the acknowledgements of these alerts; gives the outcome of each. */
+  async function changeEach(alerts: readonly Alert[], next: NextAck, logged: LoggedChange): Promise<AckOutcome[]> {
+    const outcomes: AckOutcome[] = [];
+    const { all, gather } = gatherDue();
+    const gathering = { ...deps, wake: gather };
+    for (const some of chunksOf(alerts, AT_ONCE))
+      outcomes.push(...(await Promise.all(some.map((alert) => changeOne(alert, next, logged, gathering)))));
+    if (all.size > 0) await wake(all);
+    return outcomes;
+  }
+
+  /** The outcome of all: done where one is, with an earlier acknowledgement if any had one. */
+  async function change(alerts: readonly Alert[], next: NextAck, logged: LoggedChange): Promise<AckOutcome> {
+    const outcomes = await changeEach(alerts, next, logged);
+    const done = outcomes.filter((one) => one.outcome === "done");
+    const made = done.find(({ before }) => before) ?? done[0];
+    return made ? { ...made, alerts: done.length } : (outcomes[0] ?? { outcome: "not_firing" });
   }
 
   function acknowledging(request: AckRequest, by: AuditOrigin): [NextAck, LoggedChange] {
@@ -66,58 +84,57 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
     return [(stored) => acknowledgementAfter(stored, request, now), logged];
   }
 
-  /** Gives the outcome of each. */
-  async function changeEach(alerts: readonly Alert[], next: NextAck, logged: LoggedChange): Promise<AckOutcome[]> {
-    const outcomes: AckOutcome[] = [];
-    const { all, gather } = gatherDue();
-    for (const some of chunksOf(alerts, AT_ONCE)) {
-      const changes = some.map((alert) => changeOne(alert, next, logged, { ...deps, wake: gather }));
-      outcomes.push(...(await Promise.all(changes)));
-    }
-    if (all.size > 0) await wake(all);
-    return outcomes;
-  }
-
   return {
     /**
-     * Acknowledges alerts that fire with this fingerprint, until they resolve or for `forMs`. The latest person is in
-     * charge; the same again changes nothing.
+     * Acknowledges alerts that fire with this fingerprint or in this incident, until they resolve or for `forMs`. The
+     * latest person is in charge; the same again changes nothing.
      */
-    acknowledge: (print: string, request: AckRequest, by: AuditOrigin): Promise<AckOutcome> =>
-      change(print, ...acknowledging(request, by)),
+    acknowledge: async (wanted: string, request: AckRequest, by: AuditOrigin): Promise<AckOutcome> =>
+      change(await named(wanted), ...acknowledging(request, by)),
 
     /** Acknowledges these alerts; gives the outcome of each. */
     acknowledgeEach: (alerts: readonly Alert[], request: AckRequest, by: AuditOrigin): Promise<AckOutcome[]> =>
       changeEach(alerts, ...acknowledging(request, by)),
 
-    /** Undoes the acknowledgements that their author made of these alerts at `at`, where they are as they were made. */
+    /** Undoes what their author changed of these alerts at `at`, where nobody has changed it since. */
     undoAckOfEach(alerts: readonly Alert[], at: Instant, by: AuditOrigin): Promise<AckOutcome[]> {
       const [now, author] = [clock.now(), personOf(by)];
-      const next: NextAck = (stored) =>
-        stored?.at === at && stored.author === author ? undoneAck(stored, now) : "not_acknowledged";
+      const next: NextAck = (stored) => (stored?.author === author ? undoneAck(stored, now, at) : "not_acknowledged");
       return changeEach(alerts, next, { action: "ack_undone", author, text: "", now, by });
     },
 
     /** Reminders resume at their time; what was not notified is due at once. */
-    withdraw(print: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
+    async withdraw(wanted: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
       const now = clock.now();
       const next: NextAck = (stored) =>
         stored && isInForce(stored, now) ? { ...stored, until: now } : "not_acknowledged";
-      return change(print, next, { action: "ack_withdrawn", author, text: "", now, by });
+      return change(await named(wanted), next, { action: "ack_withdrawn", author, text: "", now, by });
     },
 
-    /** Restores what was before the last change, once. */
-    undoAck(print: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
+    /** Restores what was before the last change, once: of each that one press changed, and nobody since. */
+    async undoAck(wanted: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
       const now = clock.now();
-      return change(print, (stored) => undoneAck(stored, now), { action: "ack_undone", author, text: "", now, by });
+      const [alerts, acks] = await Promise.all([named(wanted), store.acks.read()]);
+      const at = lastChangeOf(alerts.map(({ id }) => acks.get(id)));
+      return change(alerts, (stored) => undoneAck(stored, now, at), {
+        action: "ack_undone",
+        author,
+        text: "",
+        now,
+        by,
+      });
     },
 
     /** Adds a note for others to read, also to an acknowledgement that ran out. */
-    note(print: string, { author, text }: { author: string; text: string }, by: AuditOrigin): Promise<AckOutcome> {
+    async note(
+      wanted: string,
+      { author, text }: { author: string; text: string },
+      by: AuditOrigin,
+    ): Promise<AckOutcome> {
       const now = clock.now();
       const next: NextAck = (stored) =>
         stored ? (withNote(stored, { at: now, author, text }) ?? "too_many_notes") : "not_acknowledged";
-      return change(print, next, { action: "ack_noted", author, text, now, by });
+      return change(await named(wanted), next, { action: "ack_noted", author, text, now, by });
     },
   };
 }

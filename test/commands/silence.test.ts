@@ -342,7 +342,7 @@ describe("lenswatch ack", () => {
     expect(acks.size).toBe(0);
   });
 
-  test("takes the id of an incident, for all of its alerts that fire", async () => {
+  test("takes the id of an incident, for all of its alerts that fire, and undoes that", async () => {
     const at = (name: string, id: string) => {
       const alert = firingAlert(name, { location: "Leeds", location_id: "1", recording_id: id });
       const problem = name === "LowQuality" ? ("low_quality" as const) : ("offline" as const);
@@ -352,10 +352,12 @@ describe("lenswatch ack", () => {
     const firing = [at("RecordingOffline", "r1"), at("RecordingOffline", "r2"), at("LowQuality", "r3")];
     const [cut] = incidentsOf(firing.map(toStoredEpisode)).filter(({ episodes }) => episodes.length > 1);
     const { run, acks } = await open({}, firing);
-    expect(await run("ack", cut?.id.toLowerCase() ?? "")).toMatchObject({
-      stdout: "Acknowledged 2 alerts at Leeds: no reminders until they resolve.\n",
-    });
+    const ack = async (...argv: string[]) => (await run("ack", cut?.id.toLowerCase() ?? "", ...argv)).stdout;
+    const title = `2 cameras at 1 offline · ${cut?.id}`;
+    expect(await ack()).toBe(`Acknowledged ${title}: no reminders until it resolves.\n`);
     expect([...acks.keys()].sort()).toEqual(["RecordingOffline/r1@1", "RecordingOffline/r2@1"]);
+    expect(await ack("--undo")).toBe(`Undid the last change of the acknowledgement of ${title}.\n`);
+    expect([...acks.values()]).toMatchObject([{ until: NOW }, { until: NOW }]);
   });
 
   test("takes the recording or location that the alerts are about; asks where several places have the name", async () => {

@@ -1,12 +1,15 @@
 import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MOST_NOTES, NOTE_CHARACTERS, type StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import type { AuditEntry, AuditOrigin } from "../../src/alerting/audit.ts";
 import { type LogLine, sentenceOf } from "../../src/alerting/decision-log.ts";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
+import { episodeOf, incidentsOf } from "../../src/alerting/incident.ts";
 import { createAckChanges } from "../../src/deliver/ack-changes.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { AckChange } from "../../src/store/acknowledgements.ts";
+import { holdsInMemory } from "../http/silences.ts";
 import { firing, HOUR, MINUTE, T0 } from "../store/fixtures.ts";
 
 const alert = firing("till", T0, { recording: "Till 3", location: "Leeds" });
@@ -25,6 +28,7 @@ function open(stored?: StoredAcknowledgement) {
     store: {
       silences: { read: async () => [], write: async () => new Map() },
       firing: async () => [alert],
+      episodes: { endedSince: async () => [] },
       acks: {
         read: async () => new Map(),
         async change(_, __, changeOf) {
@@ -109,6 +113,7 @@ describe("an acknowledgement", () => {
       store: {
         silences: { read: async () => [], write: async () => new Map() },
         firing: async () => [],
+        episodes: { endedSince: async () => [] },
         acks: {
           read: async () => new Map(),
           async change(episode, __, changeOf) {
@@ -126,6 +131,44 @@ describe("an acknowledgement", () => {
     expect(await acknowledgeEach(all, { author: "ana", comment: "" }, by)).toHaveLength(300);
     expect(most).toBeGreaterThan(10);
     expect(woken).toEqual([new Map([["slack", T0 + 7]])]);
+  });
+
+  test("of an incident is undone of each that the last press changed, and nobody since", async () => {
+    const all = ["a", "b", "c"].map((id) => {
+      const one = firing(id, T0, { recording: id, location_id: "leeds" });
+      return { ...one, facts: { ...one.facts, problem: "offline" as const } };
+    });
+    const prints = all.map(({ labels }) => fingerprint(labels));
+    const [incident] = incidentsOf(all.map(episodeOf));
+    expect(incident?.episodes).toHaveLength(3);
+    const names = [incident?.id ?? "", ...prints];
+    const press = fc.record({ of: fc.nat(3), how: fc.constantFrom("ack", "note", "withdraw", "undo"), who: fc.nat(2) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(press, { minLength: 1, maxLength: 12, size: "max" }), async (presses) => {
+        const clock = { at: T0, now: () => clock.at };
+        const { deps, acks } = holdsInMemory(clock, all);
+        let before = new Map(acks);
+        for (const { of, how, who } of presses) {
+          clock.at += MINUTE / 2;
+          before = new Map(acks);
+          const [name = "", author] = [names[of], `person ${who}`];
+          if (how === "ack") await deps.acknowledge(name, { author, comment: "" }, by);
+          if (how === "note") await deps.note(name, { author, text: "x" }, by);
+          if (how === "withdraw") await deps.withdraw(name, by);
+          if (how === "undo") await deps.undoAck(name, by);
+        }
+        const after = new Map(acks);
+        const changed = all.filter(({ id }) => after.get(id)?.last?.at === clock.at);
+        fc.pre(changed.length > 0);
+        expect(await deps.undoAck(names[0] ?? "", by)).toMatchObject({ outcome: "done", alerts: changed.length });
+        for (const { id } of all) {
+          const { last: _, ...was } = before.get(id) ?? { ...after.get(id), until: clock.at };
+          if (!changed.some((one) => one.id === id)) expect(acks.get(id)).toEqual(after.get(id));
+          else expect(acks.get(id)).toEqual(was);
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test("that is withdrawn or ran out is over; it can be noted, not withdrawn, and the next one keeps its notes", async () => {

@@ -26,6 +26,7 @@ export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[]
         },
       },
       firing: async () => firing,
+      episodes: { endedSince: async () => [] },
     },
     wake: async () => {},
   });

@@ -1,6 +1,6 @@
 /** One alert in full, with its buttons. */
 
-import { isUndoable, suppressionBy } from "../../alerting/acknowledgement.ts";
+import { isUndoable, lastChangeOf, suppressionBy } from "../../alerting/acknowledgement.ts";
 import { attentionTo } from "../../alerting/attention.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
@@ -14,7 +14,7 @@ import { toneOf } from "../../alerting/tone.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/alert-machine.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { nameOf, zonePath } from "../../lib/format.ts";
+import { counted, nameOf, zonePath } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital, cut } from "../../lib/text.ts";
 import type { ActiveAlert } from "../deps.ts";
@@ -143,11 +143,37 @@ function signInButton(root: Root, path: string, { name }: Visitor): Markup {
   return html`<a class="button" href="${signInLink(root, path)}">Sign in ${other}to acknowledge</a>`;
 }
 
-/** A form that changes the alert with this fingerprint; fields outside of it name it as their `form`. */
+/** A button that undoes the last change of acknowledgements in an incident, after `words`; nothing where it was too long ago. */
+export function undoForm(
+  incident: string,
+  alerts: readonly Alert[],
+  { suppressed, moment }: PageData,
+  context: FormContext,
+  words = nothing,
+): Markup {
+  const acks = alerts.flatMap(({ key }) => {
+    const { acknowledgement, endedAcknowledgement } = suppressed.get(key) ?? {};
+    return acknowledgement ?? endedAcknowledgement ?? [];
+  });
+  const at = lastChangeOf(acks);
+  if (at === undefined || context.visitor.formToken === undefined || !isUndoable({ at }, moment.now)) return nothing;
+  const changed = acks.filter(({ last }) => last?.at === at).length;
+  const of = changed === 1 ? "the acknowledgement" : counted(changed, "acknowledgement");
+  return alertForm(
+    "undo",
+    incident,
+    context,
+    html`<p class="actions">${words}<button>Undo the last change of ${of}</button></p>`,
+  );
+}
+
+type FormContext = Pick<CardContext, "root" | "visitor" | "path">;
+
+/** A form that changes the alert with this fingerprint, or the alerts of an incident; fields outside of it name it as their `form`. */
 export function alertForm(
   change: "ack" | "withdraw" | "note" | "undo",
   print: string,
-  { root, visitor, path }: Pick<CardContext, "root" | "visitor" | "path">,
+  { root, visitor, path }: FormContext,
   fields: Markup,
   id?: string,
 ): Markup {

@@ -23,6 +23,7 @@ import { totalOf } from "../../health/status-counts.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { listingOf } from "../paging.ts";
+import { undoForm } from "./alert-card.ts";
 import { alertTitle, subjectOf } from "./alert-table.ts";
 import { fleetMap } from "./fleet-map.ts";
 import { recentIncidents } from "./incidents-page.ts";
@@ -78,7 +79,16 @@ function boardSection(board: Overview, data: PageData, cursor: string | undefine
   const body = html`${withButtons(list, data, visitor)}${pager(listing, "entries", link)}`;
   const top = board.needed.length === 0 ? nothing : section("board", "Needs attention", body);
   const unread = unreadAlerts(board, data);
-  return html`${top}${unreadSection(unread, board, data)}${handledSection(board, data, new Set(unread))}`;
+  return html`${top}${undoForms(board, data, visitor)}${unreadSection(unread, board, data)}${handledSection(board, data, new Set(unread))}`;
+}
+
+/** The incidents that somebody acknowledged a moment ago, each with a button that undoes it. */
+function undoForms({ handled }: Overview, data: PageData, visitor: Visitor): Markup[] {
+  const entries = entriesOf(handled.get("acknowledged") ?? [], data).slice(0, ENTRIES_A_PAGE);
+  return entries.map(({ incident, alerts }) => {
+    const words = html`<span><bdi>${incidentTitle(incident, namesIn(data))}</bdi> · ${incidentLinkOf(incident)}</span>`;
+    return undoForm(incident.id, alerts, data, { root: "./", visitor, path: "" }, words);
+  });
 }
 
 /** The alerts that fire, and are suppressed while the service does not answer. */

@@ -15,7 +15,7 @@ import { span } from "../../lib/when.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import { acknowledgementsIn, incidentZone } from "../incidents.ts";
 import { episodeListing } from "../v1/episodes.ts";
-import { suppressionLine } from "./alert-card.ts";
+import { suppressionLine, undoForm } from "./alert-card.ts";
 import { incidentButtons } from "./board.ts";
 import { decisionLogSection, episodeTable } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
@@ -87,10 +87,12 @@ function incidentTone({ episodes, endsAt }: Incident<StoredEpisode>, data: PageD
 
 function buttons({ id, episodes }: Incident, data: PageData, visitor: Visitor): Markup {
   const ids = new Set(episodes.map((one) => one.id));
-  const needed = data.alerts.filter((one) => ids.has(one.id) && attentionIn(data, one) === "needed");
-  if (visitor.formToken === undefined || needed.length === 0) return nothing;
+  const firing = data.alerts.filter((one) => ids.has(one.id));
+  const needed = firing.filter((one) => attentionIn(data, one) === "needed").length;
+  const undo = undoForm(id, firing, data, { root: ROOT, visitor, path: `incidents/${id}` });
+  if (visitor.formToken === undefined || needed === 0) return undo;
   return html`<form method="post" action="../incidents/ack">${formToken(visitor)}
-<input type="hidden" name="seen" value="${data.moment.now}">${incidentButtons(ROOT, id, needed.length)}</form>`;
+<input type="hidden" name="seen" value="${data.moment.now}">${incidentButtons(ROOT, id, needed)}</form>${undo}`;
 }
 
 function ownerLine({ episodes }: Incident, data: PageData, timezone: string): Markup {

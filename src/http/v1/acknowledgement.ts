@@ -31,7 +31,8 @@ export const acknowledge = operation({
   id: "acknowledge",
   method: "post",
   path: "/api/v1/alerts/{fingerprint}/ack",
-  summary: "Stops reminders of a firing alert, until it resolves or for a while; its end is still notified.",
+  summary:
+    "Stops reminders of a firing alert, or of those of an incident by its id, until they resolve or for a while; their end is still notified.",
   scope: "silence",
   body: z
     .strictObject({
@@ -78,7 +79,8 @@ export const undoAcknowledgement = operation({
   id: "undoAcknowledgement",
   method: "post",
   path: "/api/v1/alerts/{fingerprint}/ack/undo",
-  summary: "Restores what was before the last change of the acknowledgement, for 15 minutes after it.",
+  summary:
+    "Restores what was before the last change of the acknowledgement, for 15 minutes after it: of an incident, all that it changed.",
   scope: "silence",
   body: z.strictObject({ author }).prefault({}),
   answer: z.strictObject(changed),

@@ -3,6 +3,7 @@ import { createMatcher, formatMatcher } from "../../../src/alerting/matcher.ts";
 import type { Silence, WantedSilence } from "../../../src/alerting/silence.ts";
 import type { HttpDeps } from "../../../src/http/deps.ts";
 import { spanOf } from "../../../src/http/page/silence-request.ts";
+import { toStoredEpisode } from "../../../src/store/episodes.ts";
 import { largeFleet, NOW } from "../../metrics/fleets.ts";
 import { aSilence } from "../../support/fixtures.ts";
 import { ackDone, serve } from "../serve.ts";
@@ -142,6 +143,31 @@ describe("an incident", () => {
     expect((await keeper.post("/incidents/ack", { ...buttons, seen: String(NOW - HOUR) })).status).toBe(404);
     expect((await keeper.post("/incidents/ack", { form: buttons.form })).status).toBe(400);
     expect(asked).toHaveLength(1);
+  });
+
+  test("that was acknowledged is so no more by one press, but for what somebody changed since", async () => {
+    const clock = { now: () => NOW };
+    const { deps, acks } = holdsInMemory(clock, together);
+    const active = async () =>
+      together.map((alert) => ({ alert, receivers: ["ops"], acknowledgement: acks.get(alert.id) }));
+    const episodes = async () => together.map(toStoredEpisode);
+    const { keeper } = await stage({ ...deps, alerts: active, episodes });
+    const { html } = await keeper.get("/");
+    expect(html).not.toContain("Undo");
+    const { incident, ...rest } = buttonsOf(html);
+    await keeper.post("/incidents/ack", { incident, ...rest });
+    const undo = { form: rest.form, back: "" };
+    for (const path of ["/", `/incidents/${incident}`])
+      expect((await keeper.get(path)).html).toContain("<button>Undo the last change of 3 acknowledgements</button>");
+    const one = acks.get(together[0]?.id ?? "") ?? expect.fail();
+    acks.set(together[0]?.id ?? "", { ...one, comment: "mine", last: { at: NOW - 1 } });
+    expect((await keeper.get("/")).html).toContain(">Undo the last change of 2 acknowledgements<");
+    expect((await keeper.post(`/alerts/${incident}/undo`, undo)).status).toBe(303);
+    expect([...acks.values()].map(({ until, comment }) => [until, comment])).toEqual([
+      [undefined, "mine"],
+      [NOW, ""],
+      [NOW, ""],
+    ]);
   });
 
   test("is silenced for an hour by as few silences as hold it", async () => {
