@@ -22,10 +22,11 @@ export function createNotifyJobs(context: JobContext) {
   const suppression = createSuppression({ ...context, ...config, staleness: createStaleness(context) });
   const suppressed = suppression.ofAll;
   const direct = directReceivers(config.route);
+  const checkActive = () => context.checkActive("notify");
   const delivery = createDeliver({
     ...context,
     ...deliveryOf(context),
-    checkActive: () => context.checkActive("notify"),
+    checkActive,
     stormMs: context.statusIntervalMs,
     suppressions: suppression.ofGroups,
     isRouted: (alert, integration, group) => isRoutedTo(alert, config.route, integration, group),
@@ -35,6 +36,7 @@ export function createNotifyJobs(context: JobContext) {
   const heartbeat = heartbeatOf(context);
   const coldStart = createColdStart({
     ...context,
+    checkActive,
     start: context.coldStart,
     store: shards,
     integrations: integrations

@@ -17,12 +17,17 @@ export type Retirements = ReturnType<typeof createRetirements>;
 
 /** `stopping` gives up what is still owed; `isConfigured`: in the setup at work. */
 export function createRetirements(runtime: Runtime, stopping: AbortSignal, isConfigured: (id: string) => boolean) {
-  const { clock, log, store, metrics } = runtime;
+  const { clock, log, store, metrics, replicas } = runtime;
   const retiring = new Map<string, Retirement>();
+
+  /** An integration may be configured in the one that is active instead. */
+  const isActive = () => replicas.active().has("notify");
 
   async function retire(setup: Setup, id: string, retirement: Retirement): Promise<void> {
     const { groups, conversations } = store;
-    const deps = { clock, log, groups, conversations, ...deliveryOf({ ...setup, metrics }) };
+    const checkActive = () => replicas.checkActive("notify");
+    const own = { clock, log, groups, conversations, isActive, checkActive };
+    const deps = { ...own, ...deliveryOf({ ...setup, metrics }) };
     const signal = AbortSignal.any([retirement.stop.signal, stopping]);
     await retireIntegration(deps, id, signal).catch((thrown: unknown) => {
       if (!signal.aborted) log.error({ err: toError(thrown), integration: id }, "retiring failed");
@@ -31,7 +36,7 @@ export function createRetirements(runtime: Runtime, stopping: AbortSignal, isCon
   }
 
   async function reportOwed(left: readonly Integration[]): Promise<void> {
-    if (left.length === 0 || stopping.aborted) return;
+    if (left.length === 0 || stopping.aborted || !isActive()) return;
     await reportOwedEnds({ ...runtime, owed: metrics.resolvedOwed }, left).catch((thrown: unknown) => {
       if (!stopping.aborted) log.error({ err: toError(thrown) }, "owed ends could not be read");
     });

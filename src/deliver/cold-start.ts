@@ -9,12 +9,15 @@ import type { Inventory } from "../health/shard-state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
+import type { Check } from "../store/transact.ts";
 import type { SuppressibleAlert } from "./suppression.ts";
 
 interface ColdStartDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly start: Store["coldStart"];
+  /** The check by which the summary is made only by the active configuration. */
+  checkActive(): Check | undefined;
   readonly store: Pick<Store["shards"], "attempts" | "readAll">;
   readonly groups: Pick<Store["groups"], "nextDue">;
   readonly assigned: Pick<Assigned, "known" | "shards" | "follow">;
@@ -73,7 +76,7 @@ export function createColdStart(deps: ColdStartDeps) {
     const watched = watchedIn(shards, deps.rules, deps.inventory);
     const facts = { complete: swept === "with_success", unsettled: countUnsettled(shards), ...watched };
     const ids = firing.map(({ alert }) => alert.id);
-    if (!(await deps.start.sum(integrations, ids, facts, now))) return;
+    if (!(await deps.start.sum(integrations, ids, facts, now, deps.checkActive()))) return;
     const { complete, unsettled } = facts;
     deps.log.info({ reason, firing: firing.length, complete, unsettled }, "cold start finished, the summary is due");
     await deps.wake(new Map(waiting.map((id) => [id, now])));

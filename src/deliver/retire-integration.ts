@@ -13,6 +13,8 @@ const CHECK_MS = 500;
 
 interface RetireDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
   readonly groups: DeliverDeps["groups"] & Pick<Store["groups"], "hasten" | "owes">;
+  /** False where another configuration is active, as far as this replica knows: the integration may be back. */
+  isActive(): boolean;
 }
 
 /** True once every end owed there was sent; false where that was given up, or `signal` was aborted. */
@@ -29,6 +31,7 @@ export async function retireIntegration(deps: RetireDeps, integration: string, s
     groups: {
       ...groups,
       async claim(...args) {
+        if (!deps.isActive()) return { kind: "idle", until: undefined };
         const claim = await groups.claim(...args);
         if (claim.kind === "storm") return { ...claim, groups: claim.groups.map(retired) };
         return claim.kind === "group" ? retired(claim) : claim;

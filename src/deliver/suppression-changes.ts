@@ -1,4 +1,7 @@
-/** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
+/**
+ * Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. They
+ * hold under any configuration, and are not checked against the active one: nobody is refused while one is loaded.
+ */
 import { randomUUID } from "node:crypto";
 import { type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
 import {

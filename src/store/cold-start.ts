@@ -5,7 +5,7 @@ import { lookedAt, settingsOf } from "../alerting/group.ts";
 import type { Instant } from "../lib/clock.ts";
 import { destinationsIn, destined, GroupWork, partsOf } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { newId, type Transact } from "./transact.ts";
+import { type Check, newId, type Transact } from "./transact.ts";
 
 const ALERTS_PER_CALL = 200;
 
@@ -15,15 +15,16 @@ interface Summing {
   readonly labels: Readonly<Record<string, string>>;
   /** The last page makes it due. */
   readonly isLast: boolean;
+  readonly only: Check | undefined;
 }
 
 const AT_ONCE = { groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: 0 };
 
 export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Transact) {
-  /** False where the summary was made already. The same page twice changes nothing more. */
+  /** False where the summary was made already, or `only` does not hold. The same page twice changes nothing more. */
   async function addToSummary(
     page: readonly string[],
-    { now, integrations, labels, isLast }: Summing,
+    { now, integrations, labels, isLast, only }: Summing,
   ): Promise<boolean> {
     for (;;) {
       if ((await redis.hget(keys.started, "state")) !== "gathering") return false;
@@ -45,8 +46,10 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
           if (start !== undefined && place !== start && isDirect) work.join(start, episode);
         }
       if (isLast) work.writes.push(["HSET", keys.started, "state", "summed"]);
-      const checks = [{ place: [keys.started, "state"] as const, version: "gathering" }];
-      if ((await transact(work.transaction(newId(), checks))).kind !== "conflict") return true;
+      const checks = [{ place: [keys.started, "state"] as const, version: "gathering" }, ...(only ? [only] : [])];
+      const outcome = await transact(work.transaction(newId(), checks));
+      if (outcome.kind !== "conflict") return true;
+      if (outcome.place === only?.place) return false;
     }
   }
 
@@ -67,14 +70,20 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
 
     /**
      * Makes the summary of these alerts due now: each integration gets its own, of those routed to it. False where it
-     * was made already.
+     * was made already, or `only` does not hold.
      */
-    async sum(integrations: readonly string[], alerts: readonly string[], facts: StoredStart, now: Instant) {
+    async sum(
+      integrations: readonly string[],
+      alerts: readonly string[],
+      facts: StoredStart,
+      now: Instant,
+      only?: Check,
+    ): Promise<boolean> {
       const labels = coldStartLabels(facts);
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);
         const isLast = from + ALERTS_PER_CALL >= alerts.length;
-        const isMade = await addToSummary(page, { now, integrations, labels, isLast });
+        const isMade = await addToSummary(page, { now, integrations, labels, isLast, only });
         if (isLast || !isMade) return isMade;
       }
     },

@@ -105,6 +105,7 @@ describeWithRedis("integrations keep what they were notified of", () => {
       notified: () => {},
       failed: () => {},
       suppressed: () => {},
+      isActive: () => true,
     });
     async function deliver() {
       if (!current) return;

@@ -53,6 +53,7 @@ function coldStartAt(stored: {
         return !stored.madeBefore;
       },
     },
+    checkActive: () => undefined,
     store: { attempts: async () => new Map(Object.entries(attempts)), readAll },
     groups: {
       nextDue: async (ids) =>

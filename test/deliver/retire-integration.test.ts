@@ -52,7 +52,13 @@ describeWithRedis("a removed integration", () => {
     await commit(T0, fires(firing("untold"), to(gone.id, "untold")));
   }
 
-  function part(send: Sender["send"], retryAfterMs = 0, kind = gone, now = () => T0 + 1_000) {
+  function part(
+    send: Sender["send"],
+    retryAfterMs = 0,
+    kind = gone,
+    now = () => T0 + 1_000,
+    more: Partial<Parameters<typeof retireIntegration>[0]> = {},
+  ) {
     return retireIntegration(
       {
         clock: { now },
@@ -65,6 +71,8 @@ describeWithRedis("a removed integration", () => {
         notified: () => {},
         failed: () => {},
         suppressed: () => {},
+        isActive: () => true,
+        ...more,
       },
       gone.id,
       new AbortController().signal,
@@ -81,6 +89,37 @@ describeWithRedis("a removed integration", () => {
     expect(sent.flatMap(({ firing }) => firing)).toEqual([]);
     expect(await testStore().store.groups.notified(gone.id)).toEqual([]);
     expect(await testStore().store.shards.alerts()).toHaveLength(3);
+  });
+
+  it("sends none while another configuration is active, which may have it again", async () => {
+    await toldOf();
+    const { redis, store } = testStore();
+    const { groups, keys, replicas } = store;
+    const said: string[] = [];
+    let now = T0 + SECOND;
+    const clock = () => (now += 200);
+    let knownActive = "ours";
+    const isDone = part(async () => void said.push("sent"), 0, gone, clock, {
+      isActive: () => knownActive === "ours",
+      checkActive: () => replicas.checkActive("notify", "ours"),
+      groups: {
+        ...groups,
+        async intend(...args) {
+          const isOurs = await groups.intend(...args);
+          if (said.length === 0) knownActive = "later";
+          said.push(isOurs ? "intended" : "overtaken");
+          return isOurs;
+        },
+        async owes(id) {
+          // It is asked again after each round: the earlier one is active again.
+          if (said.length > 0) knownActive = "ours";
+          await redis.hset(keys.active, "notify", said.length > 0 ? "ours" : "later");
+          return groups.owes(id);
+        },
+      },
+    });
+    expect(await isDone).toBe(true);
+    expect(said).toEqual(["overtaken", "intended", "sent", "intended", "sent"]);
   });
 
   it("closes the conversations that are open there", async () => {

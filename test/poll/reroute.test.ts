@@ -87,10 +87,19 @@ describeWithRedis("the alerts remembered at a start", () => {
   it("what an integration that was removed at a reload could not send is said too", async () => {
     await tellOld();
     const { deps, warned, counted } = await start(old);
-    const runtime = { ...deps, metrics: { resolvedOwed: deps.owed } } as unknown as Runtime;
+    const active = new Set<string>();
+    const runtime = {
+      ...deps,
+      metrics: { resolvedOwed: deps.owed },
+      replicas: { active: () => active },
+    } as unknown as Runtime;
     const setup = { senders: { list: [old] } } as unknown as Setup;
-    for (const isConfigured of [true, false])
-      await createRetirements(runtime, new AbortController().signal, () => isConfigured).run(setup, [old.id]);
+    const retire = (isConfigured: boolean) =>
+      createRetirements(runtime, new AbortController().signal, () => isConfigured).run(setup, [old.id]);
+    await retire(false);
+    expect(warned, "it may be configured in the active one").toEqual([]);
+    active.add("notify");
+    for (const isConfigured of [true, false]) await retire(isConfigured);
     expect(warned).toEqual([{ integration: old.id, owed: 1, alerts: ["cam"] }]);
     expect(counted).toEqual([["ops", "slack", 1]]);
   });

@@ -144,6 +144,19 @@ describeWithRedis("a cold start", () => {
     expect(whatOf(await claim(T0 + MINUTE))).toEqual(["g", [camera.id]]);
   });
 
+  it("is made by the active configuration, and not by one that another has overtaken", async () => {
+    const { redis, store } = testStore();
+    const sumBy = (hash: string) =>
+      store.coldStart.sum([slack.id], [camera.id], aStart, T0, store.replicas.checkActive("notify", hash));
+    await begin();
+    await commit(T0, fires(camera, to(slack.id)));
+    await redis.hset(store.keys.active, "notify", "later");
+    expect(await sumBy("earlier")).toBe(false);
+    expect(await begin()).toMatchObject({ gathering: true });
+    expect(await sumBy("later")).toBe(true);
+    expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);
+  });
+
   it("gathers more alerts than one call takes, and the same ones twice", async () => {
     const many = Array.from({ length: 1_100 }, (_, i) => firing(`cam-${i}`));
     await begin();
