@@ -4,7 +4,8 @@
  */
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Conversation, EscalationClocks, Waiting } from "./model.ts";
+import type { Conversation, NotificationLogEntry } from "./model.ts";
+import { isNotified } from "./notification-log.ts";
 import type { Destination } from "./route.ts";
 
 /** The settings of a group, from its route: JSON of the labels, and timers, ms. */
@@ -33,9 +34,6 @@ export interface GroupHead extends GroupSettings {
   /** The token of a claim that was not ended yet, and when it was made. */
   readonly claimed?: string | undefined;
   readonly began?: Instant | undefined;
-  /** By episode: what was suppressed at the last turn. */
-  readonly waiting?: Readonly<Record<string, Waiting>> | undefined;
-  readonly clocks?: EscalationClocks | undefined;
   /** While it is open, and a hash of what its own root shows, and since when. */
   readonly conversation?: Conversation | undefined;
   readonly shown?: string | undefined;
@@ -60,19 +58,27 @@ export function newsAt({ sentAt, intervalMs, waitMs }: GroupHead, changedAt: Ins
   return sentAt === undefined ? changedAt + waitMs : Math.max(changedAt, sentAt + intervalMs);
 }
 
+/** An episode in a group: since when, and what the integration knows of it. */
+export interface Member {
+  readonly alert: Alert;
+  readonly since: Instant;
+  readonly entry: NotificationLogEntry | undefined;
+}
+
 /**
- * Since when the news of an alert is due, or when it will be: `hasEnd` where its end is owed, its firing otherwise.
+ * Since when the news of an alert is due, or when it will be: its end, where that is owed, its firing otherwise.
  * Undefined for one that was suppressed, where that does not say since when it is late.
  */
-export function dueSince(head: GroupHead, alert: Alert, hasEnd: boolean, now: Instant): Instant | undefined {
-  const waiting = hasEnd ? undefined : head.waiting?.[alert.id];
+export function dueSince(head: GroupHead, { alert, since, entry }: Member, now: Instant): Instant | undefined {
+  const hasEnd = alert.state === "resolved" && isNotified(entry);
+  const waiting = hasEnd ? undefined : entry?.waiting;
   // A suppression may end before it was to.
   const latest = alert.state === "firing" ? now : Number.POSITIVE_INFINITY;
   if (waiting?.lateFrom !== undefined) return Math.min(waiting.lateFrom, head.releasedAt ?? latest, latest);
   if (waiting) return head.releasedAt;
   // What was over before its escalation was to come is not late there.
   const stepMs = alert.state === "resolved" ? (head.escalateAfterMs ?? 0) : 0;
-  const changedAt = hasEnd ? alert.updatedAt : alert.firedAt + stepMs;
+  const changedAt = hasEnd ? alert.updatedAt : since + stepMs;
   const isAhead = changedAt > now + SKEW_MS && (hasEnd || alert.state === "firing");
   return isAhead ? now : newsAt(head, changedAt);
 }
@@ -84,32 +90,8 @@ export function dueAt({ sentAt, intervalMs, nextAt, releasedAt, retryAt }: Group
   return Math.min(paced, nextAt ?? paced, releasedAt ?? paced);
 }
 
-/** An alert's group knows that it is late, and what suppressed it: so does its next group. */
-export function carried(
-  from: GroupHead,
-  to: Partial<GroupHead>,
-  { alert, isNotified, now }: { readonly alert: Alert; readonly isNotified: boolean; readonly now: Instant },
-): Partial<GroupHead> {
-  const { id } = alert;
-  const lateFrom = isNotified ? undefined : dueSince(from, alert, false, now);
-  const isLate = lateFrom !== undefined && lateFrom < now;
-  const known = from.waiting?.[id];
-  const waiting = { isCovered: known?.isCovered ?? false, ...(isLate && { lateFrom }) };
-  const clock = from.clocks?.[id];
-  return {
-    ...to,
-    ...((known || isLate) && { waiting: { ...to.waiting, [id]: waiting } }),
-    ...(clock && { clocks: { ...to.clocks, [id]: clock } }),
-  };
-}
-
-/** The group, to be decided at that time or sooner, whatever changed. */
-export function lookedAt(head: GroupHead, at: Instant): GroupHead {
-  return { ...head, nextAt: Math.min(head.nextAt ?? at, at) };
-}
-
 /**
- * A cause of suppression ended: what it suppressed is due at once. That of an alert: no sooner than another change, since
+ * A cause of suppression ended, or may have: what it suppressed is due at once. That of an alert: no sooner than another change, since
  * what an alert inhibited often ends one sweep after it.
  */
 export function released(head: GroupHead, now: Instant, isPaced: boolean): GroupHead {
@@ -132,7 +114,7 @@ export function isRipe(
 }
 
 /** The result of a turn for a group. */
-export interface Served extends Pick<GroupHead, "nextAt" | "waiting" | "clocks" | "endsWait" | "shown"> {
+export interface Served extends Pick<GroupHead, "nextAt" | "endsWait" | "shown"> {
   readonly now: Instant;
   readonly isSent: boolean;
   /** Only its root was looked at: what is due stays as it is. */
@@ -151,8 +133,8 @@ const unclaimed = (head: GroupHead): GroupHead => ({ ...head, claimed: undefined
 
 /** The group after its turn. */
 export function served(head: GroupHead, turn: Served): GroupHead {
-  const { now, isSent, isForRoot, isOvertaken, conversation, shown, members, clocks } = turn;
-  const kept = { ...unclaimed(head), clocks };
+  const { now, isSent, isForRoot, isOvertaken, conversation, shown, members } = turn;
+  const kept = unclaimed(head);
   const talked = conversation === undefined ? kept : { ...kept, conversation: conversation ?? undefined, shown };
   if (isForRoot) return talked;
   const nextAt = turn.nextAt ?? (isKept(members, talked) ? now + Math.max(60_000, head.intervalMs) : undefined);
@@ -163,7 +145,6 @@ export function served(head: GroupHead, turn: Served): GroupHead {
     failures: undefined,
     retryAt: undefined,
     releasedAt: isOvertaken ? head.releasedAt : undefined,
-    waiting: turn.waiting,
     endsWait: turn.endsWait,
   };
 }

@@ -158,11 +158,18 @@ export interface StandsFor {
   readonly names: readonly string[];
 }
 
-/**
- * The notification log's entry for one integration and episode, kept apart from the alert itself. It lives as long as
- * it says firing, and holds what is needed to notify the end.
- */
+/** An entry of the notification log: what an integration knows of an episode that it has in a group, kept apart from the alert itself. */
 export interface NotificationLogEntry {
+  /** It was suppressed when it would have been notified of. */
+  readonly waiting?: Waiting | undefined;
+  /** Where it is escalated to the integration, and was suppressed. */
+  readonly clock?: EscalationClock | undefined;
+  /** At a pager. */
+  readonly page?: Page | undefined;
+}
+
+/** The entry of what was, or may have been, notified: it has what is needed to notify the end, and is kept until then. */
+export interface NotifiedEntry extends NotificationLogEntry {
   /** The episode as it was notified. */
   readonly alert: Alert;
   /** The time at which the integration last accepted a message with it as firing. */
@@ -177,8 +184,6 @@ export interface NotificationLogEntry {
   readonly endNotifiedAt?: Instant | undefined;
   /** The group it was notified in. */
   readonly groupId: string;
-  /** At a pager. */
-  readonly page?: Page | undefined;
   /**
    * A message of unknown outcome was about it: not notified when news is decided, and owed its end all the same. The conversations,
    * or pages, that such messages may have begun. Undefined: it was notified.
@@ -275,13 +280,12 @@ export interface Suppressions {
   readonly isOutdated?: boolean | undefined;
   /** True for external alerts of which not all silences were asked yet, so that nothing of the group is sent now. */
   readonly isUnmatched?: boolean | undefined;
-  /** The clocks of a group that is escalated to the receiver. */
-  readonly clocks?: EscalationClocks | undefined;
+  /** By episode: the clocks of a group that is escalated to the receiver. */
+  readonly clocks?: ReadonlyMap<string, EscalationClock> | undefined;
 }
 
 /** The clock of an alert that was suppressed before: since when its time counts, or how much did until it was suppressed. */
 export type EscalationClock = { readonly from: Instant } | { readonly countedMs: number };
-export type EscalationClocks = Readonly<Record<string, EscalationClock>>;
 
 /** The page that an alert is in. */
 export interface Page {
@@ -318,9 +322,9 @@ export interface GroupView {
   /** Member episodes, as they are now. */
   readonly alerts: readonly Alert[];
   /** The log of what was notified as firing, by alert id; an entry without a member has lost its alert. */
-  readonly notified: ReadonlyMap<string, NotificationLogEntry>;
+  readonly notified: ReadonlyMap<string, NotifiedEntry>;
   /** The log of what may have been. */
-  readonly unsure: ReadonlyMap<string, NotificationLogEntry>;
+  readonly unsure: ReadonlyMap<string, NotifiedEntry>;
   /** Undefined: nothing is suppressed. */
   readonly suppressions?: Suppressions | undefined;
 }

@@ -9,8 +9,8 @@ import { fingerprint } from "./fingerprint.ts";
 import {
   type GroupDecision,
   type GroupView,
-  type NotificationLogEntry,
   type NotifiedAlert,
+  type NotifiedEntry,
   type NotifyReason,
   type SkipReason,
   type SuppressedState,
@@ -125,7 +125,7 @@ function isAsked(alert: Alert, view: GroupView): boolean {
 }
 
 /** True of an alert whose beginning was not notified. */
-function isNew({ id }: Pick<Alert, "id">, { notified }: Pick<GroupView, "notified">): boolean {
+export function isNew({ id }: Pick<Alert, "id">, { notified }: Pick<GroupView, "notified">): boolean {
   return notified.get(id)?.isQuestion ?? !notified.has(id);
 }
 
@@ -289,7 +289,7 @@ function isOutage({ facts, subject }: Alert): boolean {
 }
 
 /** The count of its last evaluation, and what its recordings did since. None recovered where it is offline again. */
-function withChange(location: NotifiedAlert, here: readonly Alert[], entry?: NotificationLogEntry): NotifiedAlert {
+function withChange(location: NotifiedAlert, here: readonly Alert[], entry?: NotifiedEntry): NotifiedAlert {
   const of = entry?.alert.facts.offline;
   if (!entry || of === undefined) return location;
   const firing = here.filter(({ state, facts }) => state === "firing" && !facts.clearing);

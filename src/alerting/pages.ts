@@ -4,7 +4,7 @@
  * is not acknowledged any more, begins another one. Pure.
  */
 import { isAcknowledged } from "./acknowledgement.ts";
-import type { Notification, NotificationLogEntry, NotifiedAlert, Page, PageChange, Paging } from "./model.ts";
+import type { Notification, NotifiedAlert, NotifiedEntry, Page, PageChange, Paging } from "./model.ts";
 
 type Content = Pick<Notification, "reason" | "firing" | "resolved" | "standing">;
 
@@ -51,7 +51,7 @@ export function keysIn({ firing, resolved, standing }: Omit<Content, "reason">):
 }
 
 /** The keys of the pages that an entry of the notification log is in, or may be. */
-export function keysOf({ page, unsure = [] }: NotificationLogEntry): string[] {
+export function keysOf({ page, unsure = [] }: NotifiedEntry): string[] {
   return [...(page ? [page.key] : []), ...unsure.map(({ id }) => id)];
 }
 

@@ -4,14 +4,7 @@
  * reminders are its own; our suppressions apply only to what was never sent.
  */
 import type { Instant } from "../lib/clock.ts";
-import type {
-  GroupDecision,
-  GroupView,
-  NotificationLogEntry,
-  NotifiedAlert,
-  Suppression,
-  Suppressions,
-} from "./model.ts";
+import type { GroupDecision, GroupView, NotifiedAlert, NotifiedEntry, Suppression, Suppressions } from "./model.ts";
 import { earliest, needsUpdate } from "./needs-update.ts";
 
 /** The time for which an end is sent, Prometheus' (its rules' `resolvedRetention`). */
@@ -45,7 +38,7 @@ export function needsResend(view: GroupView): GroupDecision {
 }
 
 /** The log with what was sent between two ticks as sent at the first of them. */
-function notifiedAtTicks({ notified, repeatIntervalMs }: GroupView): Map<string, NotificationLogEntry> {
+function notifiedAtTicks({ notified, repeatIntervalMs }: GroupView): Map<string, NotifiedEntry> {
   const entries = [...notified].map(([id, entry]) => {
     const notifiedAt = entry.notifiedAt - (entry.notifiedAt % repeatIntervalMs);
     return [id, { ...entry, notifiedAt }] as const;

@@ -5,7 +5,7 @@ import type {
   GroupDecision,
   GroupView,
   Notification,
-  NotificationLogEntry,
+  NotifiedEntry,
   NotifyErrorCode,
   NotifyReason,
   Posted,
@@ -84,7 +84,7 @@ export interface Lease {
 
 /** A claim that includes what a message of unknown outcome, which was found, was about. */
 export type RecoveredClaim = Claimed & {
-  readonly recovered?: { readonly notified: readonly NotificationLogEntry[]; readonly over: readonly string[] };
+  readonly recovered?: { readonly notified: readonly NotifiedEntry[]; readonly over: readonly string[] };
 };
 
 /** A group under our lease, with what suppresses its alerts. */

@@ -2,7 +2,9 @@
 
 import { onlyTheRoot } from "../alerting/conversation.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
-import type { GroupDecision, NotificationLogEntry, Paging, Suppression } from "../alerting/model.ts";
+import type { GroupDecision, NotificationLogEntry, NotifiedEntry, Paging, Suppression } from "../alerting/model.ts";
+import { isNew } from "../alerting/needs-update.ts";
+import { accepted, decided, isNotified } from "../alerting/notification-log.ts";
 import type { Repeats } from "../alerting/repeats.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
@@ -12,12 +14,11 @@ import type { Instant } from "../lib/clock.ts";
 import { cut } from "../lib/text.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
 import { hasRoots, keptOf, keptOfFound } from "./converse.ts";
-import type { ClaimedGroup, PostedConversation, RecoveredClaim } from "./model.ts";
+import type { ClaimedGroup, PostedConversation, RecoveredClaim, Share } from "./model.ts";
 import { keptOfPages } from "./paging.ts";
-import { firstNotifiedAtOf } from "./summary-ends.ts";
 
 /** The time at which a message was accepted, whether it was a summary, and whether it was a quiet end. */
-type Accepted = { readonly now: Instant; readonly isQuiet?: boolean } & Pick<NotificationLogEntry, "inSummary">;
+type Accepted = { readonly now: Instant; readonly isQuiet?: boolean } & Pick<NotifiedEntry, "inSummary">;
 
 /** Groups as decided, after the message was accepted where there is one: `posted` is its conversation. */
 export function settled(
@@ -51,15 +52,14 @@ export function recoveredOutcomes(of: Integration, claims: readonly RecoveredCla
   return claims.map((recovered) => {
     const { suppressedBefore, dueSince } = recovered;
     const claim = { ...recovered, suppressions: undefined };
-    const waiting = [...suppressedBefore].map(([id, one]) => [id, { ...one, lateFrom: dueSince.get(id) }] as const);
+    const waiting = [...suppressedBefore].flatMap(([id, one]) =>
+      isNew({ id }, recovered) ? [[id, { ...one, lateFrom: dueSince.get(id) }] as const] : [],
+    );
     const suppressedState = { by: [], unnotified: new Map(waiting) };
     const decision: GroupDecision = { ...onlyTheRoot, nextAt: now, suppressedState };
     const kept = keptOfFound(claim, kind, now);
     const about = hasRoots(of) ? claim.conversation?.id : undefined;
-    return {
-      group: claim.group,
-      settle: { ...settlementOf(claim, decision, { integration, now }), suppressedState, ...kept, about },
-    };
+    return { group: claim.group, settle: { ...settlementOf(claim, decision, { integration, now }), ...kept, about } };
   });
 }
 
@@ -100,26 +100,27 @@ export function refused(
 export function settlementOf(
   claim: ClaimedGroup,
   decision: GroupDecision,
-  { integration, pages, ...accepted }: { readonly integration: string; readonly pages?: Pages } & Accepted,
+  { integration, pages, ...message }: { readonly integration: string; readonly pages?: Pages } & Accepted,
 ): Settlement {
-  const { now } = accepted;
+  const { now } = message;
   const line = lineIn(integration, now);
   const { recovered } = claim;
-  const { over, ...leaving } = membersLeaving(claim, decision);
+  const { over, unnotified } = membersLeaving(claim, decision);
+  const about = [...(recovered?.notified ?? []), ...logEntriesOf(claim, decision, message)];
   return {
     now,
     sent: isNews(decision) || recovered !== undefined,
-    notified: withPages([...(recovered?.notified ?? []), ...logEntriesOf(claim, decision, accepted)], claim, pages),
+    ...knownAfter({ claim, decision }, about, pages),
     over: [...(recovered?.over ?? []), ...over],
-    ...leaving,
+    unnotified,
+    causes: decision.suppressedState.by,
     nextAt: decision.nextAt,
     isForRoot: claim.isForRoot === true,
     endsWait: decision.notify === undefined && decision.why === "waits_for_others" ? true : undefined,
     rootAt: decision.rootAt,
-    clocks: claim.suppressions?.clocks,
     lines: [
-      ...(recovered?.notified ?? []).map(({ alert, firstNotifiedAt }) =>
-        firstNotifiedAt === undefined ? line(alert, "notified", "more") : line(alert, "reminded"),
+      ...(recovered?.notified ?? []).map(({ alert, notifiedAt, firstNotifiedAt }) =>
+        firstNotifiedAt === notifiedAt ? line(alert, "notified", "more") : line(alert, "reminded"),
       ),
       ...(isNews(decision)
         ? notifiedLines(decision, claim, line)
@@ -138,52 +139,39 @@ export function isQuietEnd({ conversation }: Pick<Integration, "conversation">, 
   return conversation === "edits" && notify === "resolved";
 }
 
-function logEntriesOf(
-  claim: Claimed,
-  decision: GroupDecision,
-  { now, inSummary, isQuiet }: Accepted,
-): NotificationLogEntry[] {
+/** The entries of what the message was about, and of what else the decision found suppressed or unattended. */
+function knownAfter({ claim, decision }: Share, about: readonly NotifiedEntry[], pages: Pages) {
+  const notified = new Map<string, NotificationLogEntry>(about.map((entry) => [entry.alert.id, entry]));
+  const known = new Map<string, NotificationLogEntry>();
+  const leaving = new Set(decision.settled);
+  for (const { id } of claim.alerts) {
+    if (leaving.has(id)) continue;
+    const before = notified.get(id) ?? claim.log.get(id);
+    const entry = decided(before, {
+      waiting: claim.isForRoot ? before?.waiting : decision.suppressedState.unnotified.get(id),
+      clock: claim.suppressions?.clocks?.get(id) ?? before?.clock,
+      page: pages?.get(id) ?? before?.page,
+    });
+    if (entry && entry !== before) (notified.has(id) ? notified : known).set(id, entry);
+  }
+  return { notified: [...notified.values()].filter(isNotified), known };
+}
+
+function logEntriesOf(claim: Claimed, decision: GroupDecision, { now, inSummary, isQuiet }: Accepted): NotifiedEntry[] {
   if (!isNews(decision)) return [];
   // Any member records when its group was last sent again.
   const firing = isQuiet ? [] : decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
+  const message = { at: now, groupId: claim.group, inSummary, isQuestion: decision.notify === "question" };
   return [
-    ...firing.map(
-      ({
-        fingerprint: _,
-        isNew: __,
-        standsFor: ___,
-        isAgain: ____,
-        isCovered: _____,
-        page: ______,
-        suppressedBy: _______,
-        ...alert
-      }) => {
-        const known = claim.notified.get(alert.id);
-        const first = known
-          ? { firstNotifiedAt: firstNotifiedAtOf(known), inSummary: known.inSummary }
-          : { firstNotifiedAt: now, inSummary };
-        const isQuestion = (decision.notify === "question" && (known?.isQuestion ?? !known)) || undefined;
-        return { alert, notifiedAt: now, ...first, groupId: claim.group, isQuestion };
-      },
-    ),
+    ...firing.map((alert) => accepted(claim.log.get(alert.id), alert, message)),
     ...endsToSendAgain(claim, decision, now),
   ];
 }
 
 type Pages = Paging["pages"] | undefined;
 
-/** Entries with their pages, and those of which nothing else changed. */
-function withPages(entries: NotificationLogEntry[], { notified }: Claimed, pages: Pages): NotificationLogEntry[] {
-  if (!pages) return entries;
-  const all = new Map([...notified, ...entries.map((entry) => [entry.alert.id, entry] as const)]);
-  return [...all].flatMap(([id, entry]) => {
-    const page = pages.get(id);
-    return page ? [{ ...entry, page }] : [];
-  });
-}
-
 /** Ends that are notified for the first time and stay in the group, to be sent again. */
-function endsToSendAgain(claim: Claimed, { resolved, settled }: SendDecision, now: Instant): NotificationLogEntry[] {
+function endsToSendAgain(claim: Claimed, { resolved, settled }: SendDecision, now: Instant): NotifiedEntry[] {
   const leaving = new Set(settled);
   return resolved.flatMap(({ id, isAgain }) => {
     const known = claim.notified.get(id);
@@ -192,20 +180,14 @@ function endsToSendAgain(claim: Claimed, { resolved, settled }: SendDecision, no
 }
 
 /** An episode that was notified leaves every group of the integration; one that was not may be owed by another group. */
-function membersLeaving(
-  claim: Claimed,
-  decision: GroupDecision,
-): Pick<Settlement, "over" | "unnotified"> & Partial<Pick<Settlement, "suppressedState">> {
+function membersLeaving(claim: Claimed, decision: GroupDecision): Pick<Settlement, "over" | "unnotified"> {
   // The members of a cold start's summary stay in their own groups, which send their ends.
   if (decision.notify === "started") return { over: [...claim.lost], unnotified: decision.settled };
   const sent = new Set(isNews(decision) ? decision.resolved.map(({ id }) => id) : []);
   const isOver = (id: string) => claim.notified.has(id) || claim.unsure.has(id) || sent.has(id);
-  const { suppressedState } = decision;
-  const hasSuppressed = suppressedState.by.length + suppressedState.unnotified.size > 0;
   return {
     over: [...decision.settled.filter(isOver), ...claim.lost],
     unnotified: decision.settled.filter((id) => !isOver(id)),
-    ...(hasSuppressed ? { suppressedState } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The pages of a pager in a message, and what each of its groups keeps of them. */
 import { conversationId, isOverAfter, presentOf, shownAt, standingAlerts } from "../alerting/conversation.ts";
-import type { Conversation, ConversationNow, NotificationLogEntry } from "../alerting/model.ts";
+import type { Conversation, ConversationNow, NotifiedEntry } from "../alerting/model.ts";
 import { keysIn, keysOf, pagingOf } from "../alerting/pages.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Settlement } from "../store/groups.ts";
@@ -40,7 +40,7 @@ async function pageOf(
   const here = new Set([...content.firing, ...content.resolved, ...content.standing].map((alert) => alert.id));
   const asked = new Set([...used, ...unsure]);
   const entries = asked.size > 0 ? await deps.groups.paged(integration.id, asked) : [];
-  const others = new Map<string, NotificationLogEntry[]>();
+  const others = new Map<string, NotifiedEntry[]>();
   for (const entry of entries)
     for (const key of here.has(entry.alert.id) ? [] : keysOf(entry))
       others.set(key, [...(others.get(key) ?? []), entry]);

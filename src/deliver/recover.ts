@@ -2,17 +2,16 @@
  * A message of unknown outcome, by what was written down before it was sent: asked about where the channel can be asked;
  * else what it was about counts as notified when an end is decided, and as not notified when news is.
  */
-import type { Conversation, FoundPost, NotificationLogEntry } from "../alerting/model.ts";
+import type { Conversation, FoundPost, NotifiedEntry } from "../alerting/model.ts";
 import { toNotifiedAlert } from "../alerting/needs-update.ts";
+import { accepted, isNotified, type LoggedMessage, maybeAccepted } from "../alerting/notification-log.ts";
 import type { Integration } from "../alerting/route.ts";
-import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Claimed, ClaimedIntent, GroupOutcome, Intent } from "../store/groups.ts";
+import type { Claimed, ClaimedIntent, GroupOutcome, Intent, Member } from "../store/groups.ts";
 import { MOST_ENDED } from "./converse.ts";
 import type { Ending } from "./ending.ts";
 import type { DeliveryRun, RecoveredClaim } from "./model.ts";
 import { postponed, recoveredOutcomes } from "./outcome.ts";
-import { firstNotifiedAtOf } from "./summary-ends.ts";
 
 /** Longer than clocks differ. */
 const MARGIN_MS = 60_000;
@@ -56,16 +55,22 @@ function outcomesOf(
 }
 
 /** The entries of what the message was about, and is not known to be notified. */
-function unsureOf({ group }: Claimed, intent: Intent, episodes: ClaimedIntent["episodes"]): NotificationLogEntry[] {
+function unsureOf({ group }: Claimed, intent: Intent, episodes: ClaimedIntent["episodes"]): NotifiedEntry[] {
   const { firing = [], resolved = [] } = intent.groups[group] ?? {};
-  const { conversation } = intent;
-  const begun = conversation && conversation.handle === undefined ? [conversation] : [];
   return [...firing, ...resolved].flatMap((id) => {
-    const { entry, alert = entry?.alert } = episodes.get(id) ?? {};
-    if (!alert || (entry && !entry.unsure)) return [];
-    const before = entry?.unsure?.filter((one) => one.id !== conversation?.id) ?? [];
-    return { ...entryOf(alert, undefined, group, intent), unsure: [...before, ...begun] };
+    const { entry, alert } = withAlert(episodes.get(id));
+    const next = alert && maybeAccepted(entry, alert, messageOf(intent, group), intent.conversation);
+    return next && next !== entry ? next : [];
   });
+}
+
+/** The alert of an episode, as it was notified where nothing else is stored of it, and its entry. */
+function withAlert({ alert, entry }: Partial<Member> = {}) {
+  return { alert: alert ?? (isNotified(entry) ? entry.alert : undefined), entry };
+}
+
+function messageOf({ at, isSummary, isQuestion }: Intent, groupId: string): LoggedMessage {
+  return { at, groupId, inSummary: isSummary || undefined, isQuestion };
 }
 
 async function ask(run: DeliveryRun, intent: Intent, now: Instant): Promise<Outcome> {
@@ -109,8 +114,8 @@ interface Found extends Pick<ClaimedIntent, "intent" | "episodes"> {
 function withMessage(claim: Claimed, { intent, handle, episodes }: Found): RecoveredClaim {
   const { firing = [], resolved = [] } = intent.groups[claim.group] ?? {};
   const entries = firing.flatMap((id) => {
-    const { entry, alert = entry?.alert } = episodes.get(id) ?? {};
-    return alert ? [entryOf(alert, entry?.unsure ? undefined : entry, claim.group, intent)] : [];
+    const { entry, alert } = withAlert(episodes.get(id));
+    return alert ? accepted(entry, alert, messageOf(intent, claim.group)) : [];
   });
   const log = new Map([...claim.notified, ...entries.map((entry) => [entry.alert.id, entry] as const)]);
   const over = resolved.filter((id) => episodes.get(id)?.alert?.state !== "firing");
@@ -136,25 +141,4 @@ function conversationOf(
 ): Conversation {
   const opened = { id: sent?.id ?? "", openedAt: at, groups: sent?.groups };
   return { ...opened, ...conversation, handle, ended: [...(conversation?.ended ?? []), ...ends].slice(0, MOST_ENDED) };
-}
-
-/** The entry of an alert as it fired: an end that it has by now is owed. */
-function entryOf(
-  alert: Alert,
-  known: NotificationLogEntry | undefined,
-  groupId: string,
-  { at, isSummary, isQuestion }: Intent,
-): NotificationLogEntry {
-  const { endsAt: _, endReason: __, ...rest } = alert;
-  const first = known
-    ? { firstNotifiedAt: firstNotifiedAtOf(known), inSummary: known.inSummary }
-    : { inSummary: isSummary || undefined };
-  return {
-    ...(known?.page && { page: known.page }),
-    alert: { ...rest, state: "firing" },
-    notifiedAt: at,
-    ...first,
-    groupId,
-    isQuestion: (isQuestion && (known?.isQuestion ?? !known)) || undefined,
-  };
 }

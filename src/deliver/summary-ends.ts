@@ -1,5 +1,5 @@
 /** Which groups have ends that wait: others that the same summary was first about still fire. */
-import type { NotificationLogEntry } from "../alerting/model.ts";
+import { firstNotifiedAtOf } from "../alerting/notification-log.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
@@ -38,9 +38,4 @@ async function stillFiring(at: Instant, firing: readonly Alert[], firstNotified:
   const before = firing.filter(({ firedAt }) => firedAt <= at).sort((a, b) => b.firedAt - a.firedAt);
   const first = await firstNotified(before.slice(0, MOST_READ).map(({ id }) => id));
   return [...first].flatMap(([id, notifiedAt]) => (notifiedAt === at ? id : []));
-}
-
-/** The time at which the integration was first notified of the episode. */
-export function firstNotifiedAtOf({ notifiedAt, firstNotifiedAt = notifiedAt }: NotificationLogEntry): Instant {
-  return firstNotifiedAt;
 }

@@ -171,13 +171,12 @@ async function escalationStarts(claims: readonly Claimed[], deps: SuppressionDep
 }
 
 function withEscalation(claim: Claimed, all: Suppressions, now: Instant, startOf: StartOf): Suppressions {
-  const { escalateAfterMs: afterMs, clocks = {} } = claim;
+  const { escalateAfterMs: afterMs } = claim;
   if (afterMs === undefined) return all;
   const escalation = escalationOf({
     ...claim,
     now,
     afterMs,
-    clocks,
     startOf: (alert) => startOf(claim, alert),
     suppressionOf: ({ id }) => all.muted ?? all.suppressed.get(id),
   });

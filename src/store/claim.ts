@@ -2,7 +2,8 @@
 import type { Redis } from "ioredis";
 import type { ConversationView } from "../alerting/conversation.ts";
 import { dueSince, type GroupHead } from "../alerting/group.ts";
-import type { Conversation, EscalationClocks, NotificationLogEntry, Waiting } from "../alerting/model.ts";
+import type { Conversation, NotificationLogEntry, NotifiedEntry, Waiting } from "../alerting/model.ts";
+import { isNotified } from "../alerting/notification-log.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -18,7 +19,9 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly failures: number;
   /** Members of which nothing is stored any more. */
   readonly lost: readonly string[];
-  /** Members that were suppressed at the group's last turn. */
+  /** What is known here of its members. */
+  readonly log: ReadonlyMap<string, NotificationLogEntry>;
+  /** Members that were suppressed at the group's last turn, or came here later than they fired. */
   readonly suppressedBefore: ReadonlyMap<string, Waiting>;
   /** The time of its next decision, as its last turn has it. */
   readonly nextAt: Instant | undefined;
@@ -26,7 +29,6 @@ export interface Claimed extends Omit<ConversationView, "now" | "sendResolved" |
   readonly stormGroups: number | undefined;
   /** The ms after which a group is escalated to this integration. */
   readonly escalateAfterMs?: number | undefined;
-  readonly clocks?: EscalationClocks | undefined;
 }
 
 /** More due groups than their routes send one by one, all under one lease. */
@@ -87,7 +89,8 @@ export interface TakenGroup {
   readonly head: GroupHead;
   /** The number of groups that share its conversation. */
   readonly sharing: number | undefined;
-  readonly episodes: readonly string[];
+  /** Since when each of its episodes is in it. */
+  readonly members: ReadonlyMap<string, Instant>;
 }
 
 /** The facts of a claim that hold for all of its groups. */
@@ -142,48 +145,51 @@ function toMember(alert: string | null | undefined, entry: string | null | undef
 export function toClaim(
   { due, isAll, leaseMs, ...facts }: ClaimFacts & Omit<ClaimedStorm, "kind" | "groups">,
   groups: readonly TakenGroup[],
-  members: ReadonlyMap<string, Member>,
+  episodes: ReadonlyMap<string, Member>,
 ): Claimed | ClaimedStorm {
-  const all = groups.map((group) => toClaimed(group, members, facts));
+  const all = groups.map((group) => toClaimed(group, episodes, facts));
   const [only] = all;
   if (only && all.length === 1) return only;
   return { kind: "storm", groups: all, due, isAll, leaseMs };
 }
 
 export function toClaimed(
-  { group, head, sharing, episodes }: TakenGroup,
-  members: ReadonlyMap<string, Member>,
+  { group, head, sharing, members }: TakenGroup,
+  episodes: ReadonlyMap<string, Member>,
   { failures, isForRoot, now }: ClaimFacts,
 ): Claimed {
   const alerts: Alert[] = [];
-  const notified = new Map<string, NotificationLogEntry>();
-  const unsure = new Map<string, NotificationLogEntry>();
+  const notified = new Map<string, NotifiedEntry>();
+  const unsure = new Map<string, NotifiedEntry>();
+  const log = new Map<string, NotificationLogEntry>();
+  const due = new Map<string, Instant>();
+  const suppressedBefore = new Map<string, Waiting>();
   const lost: string[] = [];
-  for (const episode of episodes) {
-    const { alert, entry } = members.get(episode) ?? {};
+  for (const [episode, since] of members) {
+    const { alert, entry } = episodes.get(episode) ?? {};
     if (alert) alerts.push(alert);
-    if (entry) (entry.unsure ? unsure : notified).set(episode, entry);
-    if (!alert && !entry) lost.push(episode);
+    if (entry) log.set(episode, entry);
+    if (isNotified(entry)) (entry.unsure ? unsure : notified).set(episode, entry);
+    else if (!alert) lost.push(episode);
+    const at = alert && dueSince(head, { alert, since, entry }, now);
+    if (at !== undefined) due.set(episode, at);
+    const waiting = entry?.waiting ?? (alert && since > alert.firedAt ? { isCovered: true } : undefined);
+    if (waiting) suppressedBefore.set(episode, waiting);
   }
   const { conversation, shown, escalateAfterMs } = head;
-  const hasEnd = ({ id, state }: Alert) => state === "resolved" && (notified.has(id) || unsure.has(id));
-  const due = alerts.flatMap((alert) => {
-    const since = dueSince(head, alert, hasEnd(alert), now);
-    return since === undefined ? [] : [[alert.id, since] as const];
-  });
   return {
     kind: "group",
     group,
     labels: JSON.parse(head.labels) as Labels,
     repeatIntervalMs: head.repeatMs,
     groupIntervalMs: head.intervalMs,
-    dueSince: new Map(due),
+    dueSince: due,
     nextAt: head.nextAt,
     isForRoot,
     groupFailures: head.failures ?? 0,
     failures,
     stormGroups: head.stormGroups,
-    ...(escalateAfterMs !== undefined && { escalateAfterMs, clocks: head.clocks ?? {} }),
+    ...(escalateAfterMs !== undefined && { escalateAfterMs }),
     ...(conversation && { conversation }),
     ...(shown !== undefined && { shown }),
     ...(sharing !== undefined && { sharing }),
@@ -191,6 +197,7 @@ export function toClaimed(
     notified,
     unsure,
     lost,
-    suppressedBefore: new Map(Object.entries(head.waiting ?? {})),
+    log,
+    suppressedBefore,
   };
 }

@@ -1,7 +1,7 @@
 /** The state of a cold start, and the summary that is sent after one. */
 import type { Redis } from "ioredis";
 import { coldStartGroup, coldStartLabels, type StoredStart } from "../alerting/cold-start.ts";
-import { lookedAt, settingsOf } from "../alerting/group.ts";
+import { settingsOf } from "../alerting/group.ts";
 import type { Instant } from "../lib/clock.ts";
 import { destinationsIn, destined, GroupWork, partsOf } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
@@ -34,8 +34,6 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
       await work.load([...starts.values(), ...[...places.values()].flat()]);
       for (const [id, start] of starts) {
         work.configure(start, settingsOf({ ...AT_ONCE, labels }));
-        const head = work.head(start);
-        if (isLast && head) work.put(start, lookedAt(head, now));
         if (isLast) work.due(start, now);
         work.writes.push(["SADD", keys.integrations, id]);
       }
@@ -43,7 +41,7 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
         for (const place of all) {
           const start = starts.get(partsOf(place).integration);
           const isDirect = work.head(place)?.escalateAfterMs === undefined;
-          if (start !== undefined && place !== start && isDirect) work.join(start, episode);
+          if (start !== undefined && place !== start && isDirect) work.join(start, episode, 0);
         }
       if (isLast) work.writes.push(["HSET", keys.started, "state", "summed"]);
       const checks = [{ place: [keys.started, "state"] as const, version: "gathering" }, ...(only ? [only] : [])];

@@ -58,12 +58,12 @@ export function createCommit(redis: Redis, keys: Keys, { transact: { transact },
     const joining = changes
       .filter(({ kind }) => kind === "firing")
       .flatMap(({ alert, to }) =>
-        to.map((one) => ({ id: alert.id, place: destined(one.integration, one.group), settings: settingsOf(one) })),
+        to.map((one) => ({ alert, place: destined(one.integration, one.group), settings: settingsOf(one) })),
       );
     await read.load([...ending, ...joining.map(({ place }) => place)]);
-    for (const { id, place, settings } of joining) {
+    for (const { alert, place, settings } of joining) {
       work.configure(place, settings);
-      work.join(place, id);
+      work.join(place, alert.id, alert.firedAt);
       work.due(place, newsAt({ ...read.head(place), ...settings }, now));
     }
     for (const place of ending) {

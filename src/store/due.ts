@@ -7,8 +7,8 @@ import type { Instant } from "../lib/clock.ts";
 import type { Claim, Intent } from "./claim.ts";
 import { destined, GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { pipelined } from "./redis.ts";
-import { stormWith, type Timed, type Together, type Wanted } from "./storm.ts";
+import { pipelined, type Timed } from "./redis.ts";
+import { stormWith, type Together, type Wanted } from "./storm.ts";
 import { parseRead, type Read } from "./transact.ts";
 
 /** Clocks of replicas differ by less. */

@@ -32,18 +32,25 @@ interface Known {
 
 /** Episodes of many groups, and groups of many episodes, are written in one command each. */
 class Members {
-  readonly #by = new Map<string, Set<string>>();
-  add(key: string, member: string): void {
-    const known = this.#by.get(key);
-    if (known) known.add(member);
-    else this.#by.set(key, new Set([member]));
+  readonly #by = new Map<string, Map<string, readonly [string] | readonly [since: Instant, string]>>();
+  add(key: string, member: string, since?: Instant): void {
+    const known = this.#by.get(key) ?? new Map();
+    this.#by.set(key, known.set(member, since === undefined ? [member] : [since, member]));
   }
   delete(key: string, member: string): void {
     this.#by.get(key)?.delete(member);
   }
-  writes(command: "SADD" | "SREM"): Write[] {
-    return [...this.#by].flatMap(([key, members]): Write[] => (members.size > 0 ? [[command, key, ...members]] : []));
+  writes(command: "SADD" | "SREM" | "ZADD" | "ZREM" | "HDEL"): Write[] {
+    return [...this.#by].flatMap(([key, members]): Write[] =>
+      members.size > 0 ? [[command, key, ...[...members.values()].flat()]] : [],
+    );
   }
+}
+
+/** The episodes of groups, and the groups of episodes. */
+class Memberships {
+  readonly of = new Members();
+  readonly in = new Members();
 }
 
 /** Times of groups in an index of each integration. */
@@ -76,8 +83,9 @@ export class GroupWork {
   readonly keys: Keys;
   readonly #known = new Map<Destined, Known>();
   readonly #settings = new Map<Destined, GroupSettings>();
-  readonly #joining = new Members();
-  readonly #leaving = new Members();
+  readonly #joining = new Memberships();
+  readonly #leaving = new Memberships();
+  readonly #forgotten = new Members();
   readonly #changed = new Set<Destined>();
   readonly #integrations = new Set<string>();
   readonly #expiring = new Map<Destined, number>();
@@ -189,21 +197,28 @@ export class GroupWork {
     this.schedule(destination, undefined);
   }
 
-  join(destination: Destined, episode: string): void {
-    this.#touch(destination);
-    this.#leaving.delete(this.#membersKey(destination), episode);
-    this.#leaving.delete(this.keys.in(episode), destination);
-    this.#joining.add(this.#membersKey(destination), episode);
-    this.#joining.add(this.keys.in(episode), destination);
+  join(destination: Destined, episode: string, since: Instant): void {
+    this.#move(destination, episode, this.#leaving, this.#joining, since);
     this.#integrations.add(partsOf(destination).integration);
   }
 
   leave(destination: Destined, episode: string): void {
+    this.#move(destination, episode, this.#joining, this.#leaving);
+  }
+
+  #move(destination: Destined, episode: string, from: Memberships, to: Memberships, since?: Instant): void {
+    const { integration, group } = partsOf(destination);
+    const [members, places] = [this.keys.members(integration, group), this.keys.in(episode)];
     this.#touch(destination);
-    this.#joining.delete(this.#membersKey(destination), episode);
-    this.#joining.delete(this.keys.in(episode), destination);
-    this.#leaving.add(this.#membersKey(destination), episode);
-    this.#leaving.add(this.keys.in(episode), destination);
+    from.of.delete(members, episode);
+    from.in.delete(places, destination);
+    to.of.add(members, episode, since);
+    to.in.add(places, destination);
+  }
+
+  /** The integration knows nothing of the episode any more. */
+  forget(integration: string, episode: string): void {
+    this.#forgotten.add(this.keys.notificationLog(integration), episode);
   }
 
   /** The transaction of this change. */
@@ -221,8 +236,11 @@ export class GroupWork {
         ...this.#roots.set.writes(roots, false),
         ...this.#roots.sooner.writes(roots, true),
         ...this.#changeWrites(id),
-        ...this.#joining.writes("SADD"),
-        ...this.#leaving.writes("SREM"),
+        ...this.#joining.of.writes("ZADD"),
+        ...this.#joining.in.writes("SADD"),
+        ...this.#leaving.of.writes("ZREM"),
+        ...this.#leaving.in.writes("SREM"),
+        ...this.#forgotten.writes("HDEL"),
         ...(this.#integrations.size > 0 ? [["SADD", this.keys.integrations, ...this.#integrations] as const] : []),
         ...[...this.#expiring].map(([destination, ms]) => ["PEXPIRE", this.#headKey(destination), ms] as const),
         ...this.writes,
@@ -266,11 +284,6 @@ export class GroupWork {
   #headKey(destination: Destined): string {
     const { integration, group } = partsOf(destination);
     return this.keys.group(integration, group);
-  }
-
-  #membersKey(destination: Destined): string {
-    const { integration, group } = partsOf(destination);
-    return this.keys.members(integration, group);
   }
 }
 

@@ -3,9 +3,10 @@
  * settles or postpones it; each takes effect whole, so that a crash between two repeats at most the message in flight.
  */
 import type { Redis } from "ioredis";
-import { lookedAt } from "../alerting/group.ts";
-import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/model.ts";
+import { released } from "../alerting/group.ts";
+import type { NotificationLogEntry, NotifiedEntry, NotifyErrorCode } from "../alerting/model.ts";
 import { LATE_MOST_MS } from "../alerting/needs-update.ts";
+import { firstNotifiedAtOf, isNotified } from "../alerting/notification-log.ts";
 import { keysOf } from "../alerting/pages.ts";
 import { type Integration, pacedBy } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
@@ -25,7 +26,7 @@ import type { GroupOutcome, Turn } from "./settlement.ts";
 import { createTake } from "./take.ts";
 import { type Check, createTransact, newId, type Transact, writing } from "./transact.ts";
 
-export type { Claim, Claimed, ClaimedIntent, ClaimedStorm, Intent } from "./claim.ts";
+export type { Claim, Claimed, ClaimedIntent, ClaimedStorm, Intent, Member } from "./claim.ts";
 export type { GroupOutcome, Postponement, Settlement } from "./settlement.ts";
 
 interface NotifyTrouble extends IntegrationTrouble {
@@ -42,6 +43,8 @@ const PAGE = 200;
 export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, syncing?: Redis, log?: Logger) {
   const timers = createGroupTimers(redis, keys, transact);
   const end = createSettle(redis, keys, transact);
+  const notified = async (integration: string): Promise<NotifiedEntry[]> =>
+    (await redis.hvals(keys.notificationLog(integration))).map(entryIn).filter(isNotified);
   return {
     ...timers,
     ...createClaims(redis, keys, transact, syncing, log),
@@ -108,32 +111,35 @@ export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, s
           for (const id of integrations) batch.hmget(keys.notificationLog(id), ...page);
         });
         for (const text of replies.flat()) {
-          if (!text) continue;
-          const { alert, notifiedAt, firstNotifiedAt = notifiedAt, unsure } = JSON.parse(text) as NotificationLogEntry;
-          if (!unsure) first.set(alert.id, Math.min(firstNotifiedAt, first.get(alert.id) ?? firstNotifiedAt));
+          const entry = entryIn(text);
+          if (!isNotified(entry) || entry.unsure) continue;
+          const at = firstNotifiedAtOf(entry);
+          first.set(entry.alert.id, Math.min(at, first.get(entry.alert.id) ?? at));
         }
       }
       return first;
     },
 
-    /** The notification log of an integration: alerts that were, or may have been, notified as firing and whose end was not yet. */
-    async notified(integration: string): Promise<NotificationLogEntry[]> {
-      const entries = await redis.hvals(keys.notificationLog(integration));
-      return entries.map((text) => JSON.parse(text) as NotificationLogEntry);
-    },
+    /** The entries of an integration's log of alerts that were, or may have been, notified as firing and whose end was not yet. */
+    notified,
 
     /** True while an end is, or may be, owed there. */
     owes: async (integration: string): Promise<boolean> =>
-      (await redis.exists(keys.notificationLog(integration), keys.intent(integration))) > 0,
+      (await redis.exists(keys.intent(integration))) > 0 || (await notified(integration)).length > 0,
 
     /** The entries of `notified` that are, or may be, on one of these pages. */
-    async paged(integration: string, pages: ReadonlySet<string>): Promise<NotificationLogEntry[]> {
+    async paged(integration: string, pages: ReadonlySet<string>): Promise<NotifiedEntry[]> {
       const texts = await redis.hvals(keys.notificationLog(integration));
       const some = texts.filter((text) => [...pages].some((key) => text.includes(key)));
-      const entries = some.map((text) => JSON.parse(text) as NotificationLogEntry);
+      const entries = some.map(entryIn).filter(isNotified);
       return entries.filter((entry) => keysOf(entry).some((key) => pages.has(key)));
     },
   };
+}
+
+/** What is stored of an episode in a notification log. */
+function entryIn(text: string | null): NotificationLogEntry | undefined {
+  return text === null ? undefined : (JSON.parse(text) as NotificationLogEntry);
 }
 
 /** Episodes leave the groups of integrations that were never notified of them. */
@@ -142,13 +148,15 @@ async function dropLate(redis: Redis, keys: Keys, { transact }: Transact, late: 
     const places = [...(await destinationsIn(redis, keys, page))].flatMap(([id, all]) =>
       all.map((place) => ({ id, place })),
     );
-    const known = await pipelined<number>(redis, (batch) => {
-      for (const { id, place } of places) batch.hexists(keys.notificationLog(partsOf(place).integration), id);
-    });
     const work = new GroupWork(redis, keys);
     await work.load(places.map(({ place }) => place));
+    const known = await pipelined<string | null>(redis, (batch) => {
+      for (const { id, place } of places) batch.hget(keys.notificationLog(partsOf(place).integration), id);
+    });
     for (const [i, { id, place }] of places.entries()) {
-      if (known[i] === 0) work.leave(place, id);
+      if (isNotified(entryIn(known[i] ?? null))) continue;
+      work.leave(place, id);
+      work.forget(partsOf(place).integration, id);
     }
     await transact(work.transaction(newId()));
   }
@@ -236,7 +244,7 @@ function createGroupTimers(redis: Redis, keys: Keys, transact: Transact) {
           await work.load(places);
           for (const place of places) {
             const head = work.head(place);
-            if (head) work.put(place, { ...lookedAt(head, now), retryAt: undefined });
+            if (head) work.put(place, { ...released(head, now, false), retryAt: undefined });
             work.due(place, now);
           }
           isDone = (await transact.transact(work.transaction(newId()))).kind !== "conflict";

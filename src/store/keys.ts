@@ -97,7 +97,7 @@ function notificationKeys(p: string) {
     settings: (integration: string) => `${p}settings:${integration}`,
     /** Document: what a group's last turn left; until two `group_interval`s after it is empty. */
     group: (integration: string, group: string) => `${p}grp:${integration}:${group}`,
-    /** Set: the episodes of a group; and of an episode its groups, `<integration>\n<group>`; until the last one left. */
+    /** Sorted set: the episodes of a group, by since when each is in it; set: an episode's groups, `<integration>\n<group>`; until the last one left. */
     members: (integration: string, group: string) => `${p}mem:${integration}:${group}`,
     in: (episode: string) => `${p}in:${episode}`,
     /** Set: the groups that share a conversation; until the last one left it, or 90 days. */
@@ -116,7 +116,7 @@ function notificationKeys(p: string) {
     claim: (integration: string) => `${p}claim:${integration}`,
     /** Document: what may have been sent there, written before it is; until its outcome is known. */
     intent: (integration: string) => `${p}turn:${integration}`,
-    /** Hash: episode id → JSON of what was notified; a field until its end was notified, never before. */
+    /** Hash: episode id → JSON of what is known of it there; a field until it left all groups there, and its end was notified where it was. */
     notificationLog: (integration: string) => `${p}nflog:${integration}`,
     /** Hash: group id → what one message keeps failing with; until it is accepted, or a week after the last try. */
     trouble: (integration: string) => `${p}trouble:${integration}`,

@@ -68,3 +68,10 @@ export async function followRedisClock(
   if (here < earliest) clock.correct(earliest);
   else if (here > latest) clock.correct(latest);
 }
+
+export type Timed = readonly [member: string, at: Instant];
+
+/** The members of a sorted set with their times, as Redis gives them. */
+export function timesIn(flat: readonly string[]): Timed[] {
+  return flat.flatMap((member, i) => (i % 2 === 0 ? [[member, Number(flat[i + 1])] as const] : []));
+}

@@ -1,9 +1,9 @@
 /** Stored alerts in the groups that the active configuration routes them to. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import { carried, type GroupHead, lookedAt, newsAt, settingsOf } from "../alerting/group.ts";
+import { newsAt, released, settingsOf } from "../alerting/group.ts";
+import { isNotified } from "../alerting/notification-log.ts";
 import type { Destination } from "../alerting/route.ts";
-import type { Alert } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { episodesIn, type Intent } from "./claim.ts";
@@ -113,6 +113,8 @@ interface Rerouting {
   readonly places: ReadonlyMap<string, readonly Destined[]>;
   /** Integrations with an episode that was, or may have been, notified there. */
   readonly notified: ReadonlySet<string>;
+  /** The same, by since when the episode is in a group there. */
+  readonly since: ReadonlyMap<string, Instant>;
   /** The intents of messages under way, to be checked. */
   readonly intents: readonly Read[];
   /** By group: how many members it has, kept up to date. */
@@ -129,24 +131,33 @@ async function readRerouting(
   const places = await destinationsIn(redis, keys, ids);
   const old = [...new Set([...places.values()].flat())];
   const asked = [...places].flatMap(([id, all]) => all.map((place) => ({ id, place })));
-  const intents = await readIntents(redis, keys, [...new Set(old.map((place) => partsOf(place).integration))]);
-  const rows = await pipelined<number>(redis, (batch) => {
-    for (const { id, place } of asked) batch.hexists(keys.notificationLog(partsOf(place).integration), id);
-    for (const place of old) batch.scard(keys.members(partsOf(place).integration, partsOf(place).group));
-  });
+  // Before the log: a turn that writes that writes them.
   await work.load([
     ...old,
     ...page.flatMap(({ to }) => to.map(({ integration, group }) => destined(integration, group))),
   ]);
+  const intents = await readIntents(redis, keys, [...new Set(old.map((place) => partsOf(place).integration))]);
+  const [entries, times] = await Promise.all([
+    pipelined<string | null>(redis, (batch) => {
+      for (const { id, place } of asked) batch.hget(keys.notificationLog(partsOf(place).integration), id);
+    }),
+    pipelined<string | number | null>(redis, (batch) => {
+      for (const { id, place } of asked)
+        batch.zscore(keys.members(partsOf(place).integration, partsOf(place).group), id);
+      for (const place of old) batch.zcard(keys.members(partsOf(place).integration, partsOf(place).group));
+    }),
+  ]);
+  const here = asked.map(({ id, place }) => destined(partsOf(place).integration, id));
   return {
     alerts: await statesOf(redis, keys, ids),
     places,
     notified: new Set([
-      ...asked.flatMap(({ id, place }, i) => (rows[i] === 1 ? [destined(partsOf(place).integration, id)] : [])),
+      ...here.filter((_, i) => isNotified(JSON.parse(entries[i] ?? "{}"))),
       ...intents.flatMap(({ integration, episodes }) => episodes.map((id) => destined(integration, id))),
     ]),
+    since: new Map(here.map((one, i) => [one, Number(times[i] ?? 0)])),
     intents: intents.map(({ read }) => read),
-    sizes: new Map(old.map((place, i) => [place, rows[asked.length + i] ?? 0])),
+    sizes: new Map(old.map((place, i) => [place, Number(times[asked.length + i] ?? 0)])),
   };
 }
 
@@ -187,22 +198,19 @@ class Moving {
       ? new Map(to.map((one) => [destined(one.integration, one.group), one]))
       : new Map<Destined, Destination>();
     const places = this.#stored.places.get(id) ?? [];
+    for (const [place, one] of wanted) this.#work.configure(place, settingsOf(one));
     for (const place of places) {
       const hasLeft = !wanted.has(place) && this.#leaveOld(id, place, fires, [...wanted.keys()]);
       if (this.#isNew && !hasLeft) this.#look(place);
     }
-    const known = new Set(places.map((place) => partsOf(place).integration));
-    for (const [place, one] of wanted) {
-      if (places.includes(place)) this.#work.configure(place, settingsOf(one));
-      else this.#join(id, place, one, !known.has(one.integration));
-    }
+    for (const place of wanted.keys()) if (!places.includes(place)) this.#join(id, place);
   }
 
-  /** Whatever the configuration changes may be due: news, an end, a reminder, an escalation. */
+  /** Whatever the configuration changes may be due: news, an end, a reminder, an escalation, what was suppressed. */
   #look(place: Destined): void {
     const head = this.#work.head(place);
     if (!head) return;
-    this.#work.put(place, lookedAt(head, this.#now));
+    this.#work.put(place, released(head, this.#now, false));
     this.#work.due(place, this.#now);
   }
 
@@ -214,10 +222,13 @@ class Moving {
     const isConfigured = this.#integrations.has(integration);
     const isRegrouped = fires && others.length > 0 && group !== coldStartGroup;
     const isUnrouted = (fires && others.length === 0) || !isConfigured;
-    if (isRegrouped) for (const other of others) this.#carry(id, place, other, isNotified);
-    if (isRegrouped && isNotified) for (const other of others) this.#shareConversation(place, other);
     if (!isRegrouped && !(isUnrouted && !isNotified)) return false;
+    for (const other of others) {
+      this.#look(other);
+      if (isNotified) this.#shareConversation(place, other);
+    }
     this.#work.leave(place, id);
+    if (others.length === 0) this.#work.forget(integration, id);
     this.left.add(id);
     const size = (this.#stored.sizes.get(place) ?? 0) - 1;
     this.#stored.sizes.set(place, size);
@@ -228,34 +239,21 @@ class Moving {
     return true;
   }
 
-  #carry(id: string, from: Destined, to: Destined, isNotified: boolean): void {
-    const head = this.#work.head(from);
-    const text = this.#stored.alerts.get(id);
-    if (!head || !text) return;
-    const alert = JSON.parse(text.slice(1)) as Alert;
-    this.#put(to, carried(head, this.#work.head(to) ?? {}, { alert, isNotified, now: this.#now }));
-  }
-
-  /** One that does not exist yet has its settings a moment later. */
-  #put(place: Destined, head: Partial<GroupHead>): void {
-    this.#work.put(place, { labels: "{}", waitMs: 0, intervalMs: 0, repeatMs: 0, ...head });
-  }
-
   /**
    * An alert that was notified takes the open conversation of its old group along: the groups share it from now on, and
    * it is over with the last of them.
    */
   #shareConversation(from: Destined, to: Destined): void {
     const head = this.#work.head(from);
+    const other = this.#work.head(to);
     const known = head?.conversation;
-    if (!head || !known) return;
+    if (!head || !other || !known) return;
     const { integration, group } = partsOf(from);
     const conversation = { ...known, groups: known.groups ?? 1 };
     const talk = this.#keys.talk(integration, conversation.id);
-    const other = this.#work.head(to);
     const together = [group];
-    if (!other?.conversation) {
-      this.#put(to, { ...other, conversation });
+    if (!other.conversation) {
+      this.#work.put(to, { ...other, conversation });
       together.push(partsOf(to).group);
     }
     const shared = { ...head, conversation, shown: undefined };
@@ -264,15 +262,11 @@ class Moving {
     this.#work.touch(from, this.#now, shared);
   }
 
-  /** `isNew`: the integration knew nothing of the alert, which is late from when it can first be sent. */
-  #join(id: string, place: Destined, to: Destination, isNew: boolean): void {
-    this.#work.configure(place, settingsOf(to));
+  /** It is there as long as it was in another group of the integration. */
+  #join(id: string, place: Destined): void {
     const head = this.#work.head(place);
     if (!head) return;
-    const dueAt = newsAt(head, this.#now);
-    const waiting = { ...head.waiting, [id]: { isCovered: false, lateFrom: dueAt } };
-    if (isNew) this.#work.put(place, { ...head, waiting });
-    this.#work.join(place, id);
-    this.#work.due(place, dueAt);
+    this.#work.join(place, id, this.#stored.since.get(destined(partsOf(place).integration, id)) ?? this.#now);
+    this.#work.due(place, newsAt(head, this.#now));
   }
 }

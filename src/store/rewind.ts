@@ -5,13 +5,14 @@
 
 import type { Redis } from "ioredis";
 import type { GroupHead } from "../alerting/group.ts";
-import type { NotificationLogEntry } from "../alerting/model.ts";
+import type { NotifiedEntry } from "../alerting/model.ts";
 import type { Attempt } from "../health/attempt.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { type Instant, movedBack } from "../lib/clock.ts";
 import { destined, GroupWork } from "./group-work.ts";
 import { createJsonHash, scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
+import { timesIn } from "./redis.ts";
 import { newId, type Transact } from "./transact.ts";
 
 /** Replicas differ by less; a smaller step delays by no more than this. */
@@ -37,8 +38,7 @@ export function createFollowClock(redis: Redis, keys: Keys, { transact }: Transa
 
   async function rewindIntegration(integration: string, now: Instant, ms: number): Promise<void> {
     for (const key of [keys.due(integration), keys.roots(integration)]) {
-      const flat = await redis.zrange(key, 0, "-1", "WITHSCORES");
-      const times = flat.flatMap((group, i) => (i % 2 === 0 ? [[group, Number(flat[i + 1])] as const] : []));
+      const times = timesIn(await redis.zrange(key, 0, "-1", "WITHSCORES"));
       for (const page of chunksOf(times, PAGE)) {
         const groups = page.map(([group]) => group);
         // Before the index: a group that is looked at in between is put right by its own times.
@@ -49,7 +49,7 @@ export function createFollowClock(redis: Redis, keys: Keys, { transact }: Transa
     const log = keys.notificationLog(integration);
     const moved: { readonly id: string; readonly before: string; readonly after: string }[] = [];
     await scanHash(redis, log, (id, before) => {
-      const { alert, ...entry } = JSON.parse(before) as NotificationLogEntry;
+      const { alert, ...entry } = JSON.parse(before) as Partial<NotifiedEntry>;
       const after = JSON.stringify({ alert, ...movedBack(entry, now, ms) });
       if (after !== JSON.stringify({ alert, ...entry })) moved.push({ id, before, after });
     });

@@ -2,7 +2,7 @@
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { type GroupHead, isKept, postponed, served } from "../alerting/group.ts";
-import type { NotificationLogEntry, Suppression } from "../alerting/model.ts";
+import type { NotifiedEntry, Suppression } from "../alerting/model.ts";
 import type { Attempt } from "../health/attempt.ts";
 import type { Instant } from "../lib/clock.ts";
 import { acceptedWrites, FAILURE_KEPT_MS, failedWrites } from "./backoff.ts";
@@ -127,12 +127,13 @@ class Settling {
     this.#end(destination, outcome);
     this.#work.writes.push(...this.#aboutWrites(outcome));
     for (const episode of outcome.unnotified) this.#leave(destination, episode);
+    if (own) this.#know(destination, outcome.known ?? new Map());
     const head = own && this.#work.head(destination);
     if (head) this.#serve(destination, head, outcome, isOwed);
   }
 
   /** Stores what was, or may have been, notified. True where the end of one of them is owed already. */
-  #notify(destination: Destined, isOwn: boolean, entries: readonly NotificationLogEntry[]): boolean {
+  #notify(destination: Destined, isOwn: boolean, entries: readonly NotifiedEntry[]): boolean {
     const { id } = this.#turn.integration;
     const fields: string[] = [];
     let isOwed = false;
@@ -141,7 +142,7 @@ class Settling {
       const isMember = this.#isMember(destination, episode);
       // Rerouted while the message was under way: its end is owed here all the same.
       if (!isMember && isOwn) {
-        this.#work.join(destination, episode);
+        this.#work.join(destination, episode, entry.notifiedAt);
         this.#stored.members.get(destination)?.add(episode);
         this.#stored.places.get(episode)?.add(destination);
         isOwed ||= !isFiring(this.#stored.alerts.get(episode));
@@ -150,6 +151,15 @@ class Settling {
     }
     if (fields.length > 0) this.#work.writes.push(["HSET", this.#keys.notificationLog(id), ...fields]);
     return isOwed;
+  }
+
+  /** What is known of others is stored as long as a group here has them. */
+  #know(destination: Destined, known: NonNullable<Settlement["known"]>): void {
+    const { id } = this.#turn.integration;
+    const fields = [...known].flatMap(([episode, entry]) =>
+      this.#isMember(destination, episode) ? [episode, JSON.stringify(entry)] : [],
+    );
+    if (fields.length > 0) this.#work.writes.push(["HSET", this.#keys.notificationLog(id), ...fields]);
   }
 
   #isMember(destination: Destined, episode: string): boolean {
@@ -166,8 +176,8 @@ class Settling {
   /** Episodes that leave the integration. */
   #end(destination: Destined, { over, now }: Settlement): void {
     const { id } = this.#turn.integration;
-    if (over.length > 0) this.#work.writes.push(["HDEL", this.#keys.notificationLog(id), ...over]);
     for (const episode of over) {
+      this.#work.forget(id, episode);
       for (const other of this.#stored.places.get(episode) ?? []) {
         this.#leave(other, episode);
         if (other !== destination) this.#work.touch(other, now, this.#work.head(other));
@@ -178,14 +188,15 @@ class Settling {
   #leave(destination: Destined, episode: string): void {
     this.#work.leave(destination, episode);
     this.#stored.members.get(destination)?.delete(episode);
-    this.#stored.places.get(episode)?.delete(destination);
+    const others = this.#stored.places.get(episode);
+    others?.delete(destination);
+    if (others?.size === 0) this.#work.forget(partsOf(destination).integration, episode);
     this.left.add(episode);
   }
 
   #serve(destination: Destined, head: GroupHead, outcome: Settlement, isOwed: boolean): void {
-    const { now, sent, suppressedState, conversation, isForRoot = false } = outcome;
+    const { now, sent, causes = [], conversation, isForRoot = false } = outcome;
     const members = this.#stored.members.get(destination)?.size ?? 0;
-    const causes = suppressedState?.by ?? [];
     // Each: they are all to be checked.
     const areOver = causes.map((cause) => this.#isOver(cause, now));
     this.#suppress(destination, head, causes);
@@ -194,8 +205,6 @@ class Settling {
     const next = served(head, {
       ...{ now, isSent: sent, isForRoot, isOvertaken, members },
       ...{ nextAt: outcome.nextAt, endsWait: outcome.endsWait, shown: outcome.shown },
-      clocks: outcome.clocks && Object.keys(outcome.clocks).length > 0 ? outcome.clocks : undefined,
-      waiting: suppressedState?.unnotified.size ? Object.fromEntries(suppressedState.unnotified) : undefined,
       conversation: conversation === undefined ? undefined : conversation === "" ? null : JSON.parse(conversation),
     });
     const { integration, group } = partsOf(destination);

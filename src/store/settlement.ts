@@ -2,11 +2,10 @@
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type {
-  EscalationClocks,
   NotificationLogEntry,
+  NotifiedEntry,
   NotifyErrorCode,
   NotifyErrorScope,
-  SuppressedState,
   Suppression,
 } from "../alerting/model.ts";
 import type { Integration } from "../alerting/route.ts";
@@ -23,16 +22,16 @@ export interface Settlement {
   readonly now: Instant;
   /** True where a message was accepted. */
   readonly sent: boolean;
-  readonly notified: readonly NotificationLogEntry[];
+  readonly notified: readonly NotifiedEntry[];
+  /** What else is known, by episode: of what was suppressed. */
+  readonly known?: ReadonlyMap<string, NotificationLogEntry>;
   /** Episodes that leave the integration: their end was notified, or none is owed. */
   readonly over: readonly string[];
   /** Episodes that leave this group only: another group may owe them. */
   readonly unnotified: readonly string[];
   readonly nextAt: Instant | undefined;
-  /** By default nothing is suppressed. */
-  readonly suppressedState?: SuppressedState;
-  /** The clocks of a group that is escalated to the integration. */
-  readonly clocks?: EscalationClocks | undefined;
+  /** What suppresses something in it; by default nothing does. */
+  readonly causes?: readonly Suppression[] | undefined;
   /** JSON of the conversation, '' once it is closed; undefined: as it is. */
   readonly conversation?: string | undefined;
   /** The id of the conversation of an accepted message, where its channel keeps roots: what is notified or over is of it. */
@@ -53,7 +52,7 @@ export interface Postponement {
   readonly now: Instant;
   readonly at: Instant;
   /** The episodes of a message whose outcome stays unknown. */
-  readonly unsure?: readonly NotificationLogEntry[] | undefined;
+  readonly unsure?: readonly NotifiedEntry[] | undefined;
   readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: NotifyErrorScope };
   readonly lines?: readonly LogLine[] | undefined;
 }
@@ -109,7 +108,7 @@ export async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn
     if (of.length > 0) batch.hmget(keys.changed(integration.id), ...of);
     else batch.echo("");
     for (const scope of scopes) batch.hmget(keys.backoff(scope), "until", "failedAt", "failures", "since");
-    for (const group of of) batch.smembers(keys.members(integration.id, group));
+    for (const group of of) batch.zrange(keys.members(integration.id, group), 0, "-1");
   });
   const placeOf = (i: number) => [keys.changed(integration.id), of[i] ?? ""] as const;
   const members = new Map(own.map((one, i) => [one, new Set(rows[i] as string[])] as const));
@@ -118,15 +117,18 @@ export async function readStored(redis: Redis, keys: Keys, work: GroupWork, turn
   );
 
   const isMember = new Set([...members.values()].flatMap((some) => [...some]));
-  const over = settlements.flatMap((one) => one.over);
+  const leaving = settlements.flatMap(({ over, unnotified }) => [...over, ...unnotified]);
   const entries = outcomes.flatMap((one) => ("settle" in one ? one.settle.notified : (one.postpone.unsure ?? [])));
-  const asked = [...new Set([...over, ...entries.flatMap(({ alert: { id } }) => (isMember.has(id) ? [] : id))])];
+  const known = settlements.flatMap((one) => [...(one.known?.keys() ?? [])]);
+  const others = [...entries.map(({ alert: { id } }) => id), ...known].filter((id) => !isMember.has(id));
+  const asked = [...new Set([...leaving, ...others])];
   const places = new Map<string, Set<Destined>>();
   for (const [episode, all] of await destinationsIn(redis, keys, asked))
     places.set(episode, new Set(all.filter((one) => partsOf(one).integration === integration.id)));
-  await work.load([...own, ...[...places.values()].flatMap((all) => [...all])]);
+  const over = settlements.flatMap((one) => one.over);
+  await work.load([...own, ...over.flatMap((episode) => [...(places.get(episode) ?? [])])]);
 
-  const causes = settlements.flatMap(({ suppressedState }) => suppressedState?.by ?? []);
+  const causes = settlements.flatMap((one) => one.causes ?? []);
   const by = (reason: Suppression["reason"]) => causes.flatMap((one) => (one.reason === reason ? [one.by] : []));
   const alerts = await statesOf(redis, keys, [...new Set([...asked, ...by("inhibited")])]);
   return {

@@ -5,7 +5,7 @@ import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import { destined, GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { pipelined } from "./redis.ts";
+import { pipelined, type Timed, timesIn } from "./redis.ts";
 
 /** The most that one summary contains. */
 const STORM = { groups: 2_000, alerts: 20_000 };
@@ -21,8 +21,6 @@ export interface Wanted {
   readonly gathersEnds: boolean;
 }
 
-export type Timed = readonly [group: string, at: Instant];
-
 /** The groups of a claim; `isAll`: no group that would join was left for another one. */
 export interface Together {
   readonly groups: readonly string[];
@@ -32,8 +30,7 @@ export interface Together {
 }
 
 export async function timesOf(redis: Redis, key: string, to: Instant, most: number): Promise<Timed[]> {
-  const flat = await redis.zrangebyscore(key, "-inf", to, "WITHSCORES", "LIMIT", 0, most);
-  return flat.flatMap((group, i) => (i % 2 === 0 ? [[group, Number(flat[i + 1])] as const] : []));
+  return timesIn(await redis.zrangebyscore(key, "-inf", to, "WITHSCORES", "LIMIT", 0, most));
 }
 
 interface Ripe {
@@ -69,7 +66,7 @@ export async function stormWith(
   if (ripe.length <= limit) return undefined;
   const most = ripe.length / 2 ** (head.failures ?? 0);
   const sizes = await pipelined<number>(redis, (batch) => {
-    for (const { group } of ripe) batch.scard(keys.members(of.id, group));
+    for (const { group } of ripe) batch.zcard(keys.members(of.id, group));
   });
   const together = fitting(ripe, sizes, most, (group) => gathersEnds || group < ripe.length);
   if (together.groups.length < 2) return undefined;

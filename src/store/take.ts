@@ -6,8 +6,8 @@ import { type Claim, episodesIn, readMembers, type TakenGroup, toClaim, toClaime
 import { type ClaimText, claimedIn, find, intentIn, readStored, type Stored } from "./due.ts";
 import { destined, GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { pipelined } from "./redis.ts";
-import { type Timed, type Together, timesOf, type Wanted } from "./storm.ts";
+import { pipelined, type Timed, timesIn } from "./redis.ts";
+import { type Together, timesOf, type Wanted } from "./storm.ts";
 import { document, newId, type Transact } from "./transact.ts";
 
 /** The most groups of which the index is put right at once. */
@@ -77,7 +77,10 @@ export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
       const groups = await readTaken(redis, keys, of, { work, found });
       const intent = intentIn(stored);
       const also = intent ? Object.values(intent.groups).flatMap(episodesIn) : [];
-      const episodes = await readMembers(redis, keys, of.id, [...groups.flatMap((one) => one.episodes), ...also]);
+      const episodes = await readMembers(redis, keys, of.id, [
+        ...groups.flatMap((one) => [...one.members.keys()]),
+        ...also,
+      ]);
       const facts = { failures: stored.failures, now, isForRoot: found.isForRoot === true };
       if (!intent) return toClaim({ ...facts, due: found.due, isAll: found.isAll, leaseMs }, groups, episodes);
       return { kind: "intent", intent, groups: groups.map((one) => toClaimed(one, episodes, facts)), episodes };
@@ -111,12 +114,12 @@ async function readTaken(redis: Redis, keys: Keys, of: Integration, { work, foun
     conversation?.groups === undefined ? undefined : keys.talk(of.id, conversation.id),
   );
   const rows = await pipelined<string[] | number>(redis, (batch) => {
-    for (const { group } of all) batch.smembers(keys.members(of.id, group));
+    for (const { group } of all) batch.zrange(keys.members(of.id, group), 0, "-1", "WITHSCORES");
     for (const talk of talks) if (talk !== undefined) batch.scard(talk);
   });
   const counts = rows.slice(all.length);
   return all.map((one, i): TakenGroup => {
     const sharing = talks[i] === undefined ? undefined : (counts.shift() as number);
-    return { ...one, sharing, episodes: rows[i] as string[] };
+    return { ...one, sharing, members: new Map(timesIn(rows[i] as string[])) };
   });
 }

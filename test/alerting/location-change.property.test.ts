@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createInhibitor, inhibitionBy } from "../../src/alerting/inhibit.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { NotificationLogEntry, NotifiedAlert, Suppression, Waiting } from "../../src/alerting/model.ts";
+import type { NotifiedAlert, NotifiedEntry, Suppression, Waiting } from "../../src/alerting/model.ts";
 import { clearingOf, needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { SendDecision } from "../../src/alerting/storm.ts";
 import type { Alert } from "../../src/health/alert.ts";
@@ -23,7 +23,7 @@ const inhibit = createInhibitor([
 class Location {
   readonly story: Story;
   readonly members = new Map<string, Alert>();
-  readonly log = new Map<string, NotificationLogEntry>();
+  readonly log = new Map<string, NotifiedEntry>();
   suppressedBefore: ReadonlyMap<string, Waiting> = new Map();
   dark = new Set<string>();
   /** What the last message said is offline. */

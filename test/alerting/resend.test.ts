@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type {
-  GroupDecision,
-  GroupView,
-  NotificationLogEntry,
-  Suppression,
-  Suppressions,
-} from "../../src/alerting/model.ts";
+import type { GroupDecision, GroupView, NotifiedEntry, Suppression, Suppressions } from "../../src/alerting/model.ts";
 import { needsResend } from "../../src/alerting/resend.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { firing, HOUR, MINUTE, over, T0 } from "../store/fixtures.ts";
@@ -14,7 +8,7 @@ const NOW = T0 + HOUR;
 const [a, b] = [firing("a"), firing("b")];
 const gone = (endedAgo: number, alert = a) => over(alert, NOW - endedAgo);
 
-const notified = (alert: Alert, notifiedAt: number, endNotifiedAt?: number): [string, NotificationLogEntry] => [
+const notified = (alert: Alert, notifiedAt: number, endNotifiedAt?: number): [string, NotifiedEntry] => [
   alert.id,
   { alert, notifiedAt, groupId: "g", ...(endNotifiedAt === undefined ? {} : { endNotifiedAt }) },
 ];

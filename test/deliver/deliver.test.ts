@@ -1,6 +1,6 @@
 /** Delivery over the store's scripts: what is sent when, what is stored of it, and what becomes of refusals. */
 import { describe, expect, it, test } from "vitest";
-import type { Notification, NotificationLogEntry, NotifyErrorCode } from "../../src/alerting/model.ts";
+import type { Notification, NotifiedEntry, NotifyErrorCode } from "../../src/alerting/model.ts";
 import { retryAt } from "../../src/deliver/retry-policy.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import { LEASE_MS, SEND_DEADLINE_MS } from "../../src/deliver/turn.ts";
@@ -584,7 +584,7 @@ describe("a notification", () => {
       return toNotification(slack, shareOf(more), words, at(now)).messageId;
     };
     const remindedAt = (notifiedAt: number) => {
-      const entry: NotificationLogEntry = { alert: camera, notifiedAt, groupId: "g" };
+      const entry: NotifiedEntry = { alert: camera, notifiedAt, groupId: "g" };
       return idOf(["a", "b"], T0, "reminder", { notified: new Map([["a", entry]]) });
     };
     const first = idOf(["a", "b"]);

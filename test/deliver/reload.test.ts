@@ -1,6 +1,6 @@
 /** A reload that groups alerts otherwise: what is known of each goes with it. */
 import { expect, it } from "vitest";
-import { HOUR, integration, MINUTE, useTestStore } from "../store/fixtures.ts";
+import { HOUR, integration, MINUTE, T0, useTestStore } from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { canBeAsked, down, inTurn, Lab, lost } from "./lab.ts";
@@ -17,10 +17,25 @@ for (const label of ["location_id", "alertname"])
     it("leaves late what is late", async () => {
       const lab = new Lab(testStore(), [slack]);
       lab.how = () => (lab.minute() < 15 ? down : "ok");
+      lab.route = { ...lab.route, groupWaitMs: 5 * MINUTE };
       const a = await lab.fires("a");
       await lab.until(10);
       await reload(lab);
       await lab.until(10.2);
+      await lab.ends(a);
+      await lab.until(60);
+      expect(lab.lines()).toEqual([expect.stringMatching(/resolved ±a$/)]);
+    });
+
+    it("leaves late what a silence suppressed that is withdrawn then", async () => {
+      const lab = new Lab(testStore(), [slack]);
+      lab.how = () => (lab.minute() < 15 ? down : "ok");
+      const a = await lab.fires("a");
+      const id = await lab.silence("recording_id=a", 600);
+      await lab.until(5);
+      await reload(lab);
+      await lab.unsilence(id);
+      await lab.until(10);
       await lab.ends(a);
       await lab.until(60);
       expect(lab.lines()).toEqual([expect.stringMatching(/resolved ±a$/)]);
@@ -133,6 +148,18 @@ describeWithRedis("a reload that routes an alert to another receiver after a mes
 
 describeWithRedis("a reload", () => {
   const testStore = useTestStore();
+
+  it("sends nothing to another receiver of a problem that is over already", async () => {
+    const lab = new Lab(testStore(), [slack, integration("other/slack/0")]);
+    const a = await lab.fires("a");
+    await lab.until(1);
+    const clearing = await lab.update(a, { clearing: true });
+    await lab.reroute({ ...lab.route, receiver: "other" });
+    await lab.until(10);
+    await lab.ends(clearing, T0 + MINUTE);
+    await lab.until(20);
+    expect(lab.lines("other/slack/0")).toEqual([]);
+  });
 
   it("overtakes what an earlier configuration decides without a message", async () => {
     const { redis, store } = testStore();

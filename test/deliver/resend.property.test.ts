@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import type { NotificationLogEntry, Suppression } from "../../src/alerting/model.ts";
+import type { NotifiedEntry, Suppression } from "../../src/alerting/model.ts";
 import { needsResend } from "../../src/alerting/resend.ts";
 import { joinDecisions } from "../../src/alerting/storm.ts";
 import { settlementOf } from "../../src/deliver/outcome.ts";
@@ -30,7 +30,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 class World {
   now = T0;
   readonly members = new Map<string, Alert>();
-  readonly notified = new Map<string, NotificationLogEntry>();
+  readonly notified = new Map<string, NotifiedEntry>();
   readonly silenced = new Set<string>();
   isNight = false;
   isReachable = true;
@@ -92,6 +92,7 @@ class World {
       notified: this.notified,
       unsure: new Map(),
       lost: [],
+      log: this.notified,
       suppressedBefore: new Map(),
       stormGroups: 1,
       suppressions,

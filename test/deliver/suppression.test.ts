@@ -84,6 +84,7 @@ const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
     notified: new Map(),
     unsure: new Map(),
     lost: [],
+    log: new Map(),
     suppressedBefore: new Map([["before", { isCovered: true }]]),
     stormGroups: undefined,
   };

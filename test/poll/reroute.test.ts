@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { NotificationLogEntry } from "../../src/alerting/model.ts";
+import type { NotifiedEntry } from "../../src/alerting/model.ts";
 import { destinationsOf } from "../../src/alerting/route.ts";
 import { createRetirements } from "../../src/app/retirements.ts";
 import type { Runtime } from "../../src/app/runtime.ts";
@@ -47,7 +47,7 @@ describeWithRedis("the alerts remembered at a start", () => {
   });
 
   /** An alert that the old integration was told of. */
-  async function tellOld(more: Partial<NotificationLogEntry> = {}) {
+  async function tellOld(more: Partial<NotifiedEntry> = {}) {
     const camera = firing("cam");
     await committer(testStore())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
     const { groups } = testStore().store;

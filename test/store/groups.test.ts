@@ -1,7 +1,7 @@
 import type { Command, Redis } from "ioredis";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { type GroupHead, lookedAt, settingsOf } from "../../src/alerting/group.ts";
-import type { NotificationLogEntry } from "../../src/alerting/model.ts";
+import { type GroupHead, released, settingsOf } from "../../src/alerting/group.ts";
+import type { NotifiedEntry } from "../../src/alerting/model.ts";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
@@ -36,7 +36,7 @@ import {
 const INTERVAL = 5 * MINUTE;
 const mail = integration("ops/email/0/a@example.com");
 
-const record = (alert: Alert, notifiedAt: Instant): NotificationLogEntry => ({ alert, notifiedAt, groupId: "g" });
+const record = (alert: Alert, notifiedAt: Instant): NotifiedEntry => ({ alert, notifiedAt, groupId: "g" });
 
 const nothing = { notified: [], over: [], unnotified: [], nextAt: undefined };
 
@@ -221,7 +221,7 @@ describeWithRedis("groups that are due", () => {
     const [first, second] = [new GroupWork(redis, store.keys), new GroupWork(redis, store.keys)];
     for (const work of [first, second]) {
       await work.load([place]);
-      work.put(place, lookedAt(work.head(place) as GroupHead, T0));
+      work.put(place, released(work.head(place) as GroupHead, T0, false));
     }
     const { transact } = createTransact(redis, store.keys);
     expect(await transact(first.transaction(newId()))).toEqual({ kind: "stored" });

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { SuppressedState } from "../../src/alerting/model.ts";
+import type { SuppressedState, Suppression } from "../../src/alerting/model.ts";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import { endSilence, type Silence } from "../../src/alerting/silence.ts";
 import type { Settlement } from "../../src/store/groups.ts";
@@ -39,10 +39,10 @@ const camera = firing("camera");
 const quiet = { sent: false, notified: [], over: [], unnotified: [] };
 
 const waiting = new Map([[camera.id, { isCovered: true }]]);
-const suppressedState = (more: Partial<SuppressedState> = {}): SuppressedState => ({
-  by: [{ reason: "inhibited", by: shop.id }],
-  unnotified: waiting,
-  ...more,
+const SHOP: Suppression = { reason: "inhibited", by: shop.id };
+const suppressedState = ({ by = [SHOP], unnotified = waiting }: Partial<SuppressedState> = {}) => ({
+  causes: by,
+  known: new Map([...unnotified].map(([id, one]) => [id, { waiting: one }] as const)),
 });
 
 const silence = (more: Partial<Silence> = {}): Silence =>
@@ -61,14 +61,15 @@ const acknowledge = (store: TestStore["store"], after: StoredAcknowledgement = a
   const line = { subject: camera.subject, ruleId: camera.ruleId, at: after.at, reason: "ack_set" };
   return store.acks.change(camera.id, after.at, () => ({ after, entry, line, isEarlier }));
 };
-const bySilence = suppressedState({ by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }] });
+const SILENCED: Suppression = { reason: "silenced", by: silence().id, until: silence().endsAt };
+const bySilence = suppressedState({ by: [SILENCED] });
 
 /** The shop and its camera fire; the camera's group was looked at, and held, at T0 + 30 s. */
-async function suppressed(what: SuppressedState = suppressedState()) {
+async function suppressed(what = suppressedState()) {
   await commit(T0, fires(shop), fires(camera, to(slack.id)));
   await claimed(T0 + WAIT, "t");
   const nextAt = T0 + WAIT + 5 * MINUTE;
-  expect(await settle({ now: T0 + WAIT, ...quiet, nextAt, suppressedState: what })).toBe(nextAt);
+  expect(await settle({ now: T0 + WAIT, ...quiet, nextAt, ...what })).toBe(nextAt);
 }
 
 /** The turn that claimed as `t` settles. */
@@ -119,11 +120,11 @@ describeWithRedis("a suppressed alert", () => {
       wake: new Map([[slack.id, T0 + MINUTE]]),
     });
     expect(await claimed(T0 + MINUTE, "t")).toMatchObject({ dueSince });
-    const outcome = { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR, suppressedState: stale };
+    const outcome = { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR, ...stale };
     expect(await settle(outcome)).toBe(T0 + MINUTE);
     expect(await claimed(T0 + MINUTE, "t2")).toMatchObject({ dueSince });
     const readThen = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: T0 + MINUTE }] });
-    const again = { ...outcome, suppressedState: readThen };
+    const again = { ...outcome, ...readThen };
     expect(await groups.settle(slack, "t2", [{ group: "g", settle: again }]), "it was not read since").toBe(T0 + HOUR);
   });
 
@@ -153,7 +154,7 @@ describeWithRedis("a suppressed alert", () => {
     await claimed(T0 + WAIT, "t");
     await commit(T0 + WAIT + 1, ends(shop, T0 + WAIT + 1));
     const now = T0 + WAIT + 2;
-    expect(await settle({ now, ...quiet, nextAt: now + 5 * MINUTE, suppressedState: suppressedState() })).toBe(now);
+    expect(await settle({ now, ...quiet, nextAt: now + 5 * MINUTE, ...suppressedState() })).toBe(now);
   });
 
   it("that resolves together with its inhibitor is due since that moment, which is not late", async () => {
@@ -171,7 +172,7 @@ describeWithRedis("a suppressed alert", () => {
     await silences.write([silence()], T0);
     const until = silence().endsAt;
     const unnotified = new Map([[camera.id, { isCovered: true, lateFrom: until }]]);
-    await suppressed({ ...bySilence, unnotified });
+    await suppressed(suppressedState({ by: [SILENCED], unnotified }));
     await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
     const { dueSince } = await claimed(T0 + MINUTE + WAIT, "t");
     expect(dueSince).toEqual(new Map([[camera.id, until]]));
@@ -183,7 +184,7 @@ describeWithRedis("a suppressed alert", () => {
     const at = T0 + MINUTE;
     expect(await silences.write([endSilence(silence(), at)], at)).toEqual(new Map([[slack.id, at]]));
     await claimed(at, "t");
-    expect(await settle({ now: at, ...quiet, nextAt: at + HOUR, suppressedState: bySilence })).toBe(at);
+    expect(await settle({ now: at, ...quiet, nextAt: at + HOUR, ...bySilence })).toBe(at);
   });
 
   it("stays due as before where its silence was made longer and still suppresses it", async () => {
@@ -193,7 +194,7 @@ describeWithRedis("a suppressed alert", () => {
     expect(await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at)).toEqual(new Map([[slack.id, at]]));
     await claimed(at, "t");
     const nextAt = at + 5 * MINUTE;
-    expect(await settle({ now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(nextAt);
+    expect(await settle({ now: at, ...quiet, nextAt, ...bySilence })).toBe(nextAt);
   });
 
   it("is not due again and again where its silence was ended by one and kept on by another at once", async () => {
@@ -204,7 +205,7 @@ describeWithRedis("a suppressed alert", () => {
     await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at);
     await claimed(at, "t");
     const nextAt = at + 5 * MINUTE;
-    expect(await settle({ now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(nextAt);
+    expect(await settle({ now: at, ...quiet, nextAt, ...bySilence })).toBe(nextAt);
   });
 
   it("that a message of unknown outcome was about is known until it was notified", async () => {
@@ -218,13 +219,14 @@ describeWithRedis("a suppressed alert", () => {
     await groups.settle(slack, "t", [{ group: "g", postpone: { now: at, at, unsure: [unsure] } }], { intent: "m" });
     const known = new Map([[camera.id, unsure]]);
     expect(await claimed(at, "t")).toMatchObject({ unsure: known });
-    await settle({ now: at, ...quiet, nextAt: at + 1, suppressedState: suppressedState() });
-    expect(await claimed(at + 1, "t")).toMatchObject({ unsure: known, suppressedBefore: waiting });
+    const suppressedToo = new Map([[camera.id, { ...unsure, waiting: { isCovered: true } }]]);
+    await settle({ now: at, ...quiet, nextAt: at + 1, ...suppressedState(), known: suppressedToo });
+    expect(await claimed(at + 1, "t")).toMatchObject({ unsure: suppressedToo, suppressedBefore: waiting });
     // Its intent is not there any more: it is known what was notified.
     await groups.settle(slack, "t", [{ group: "g", postpone: { now: at + 1, at: at + 1, unsure: [entry] } }], {
       intent: "m",
     });
-    expect(await claimed(at + 1, "t")).toMatchObject({ unsure: known });
+    expect(await claimed(at + 1, "t")).toMatchObject({ unsure: suppressedToo });
     await settle({ now: at + 1, ...quiet, notified: [entry], nextAt: at + 2 });
     expect(await claimed(at + 2, "t")).toMatchObject({ unsure: new Map(), notified: new Map([[camera.id, entry]]) });
   });
@@ -294,7 +296,7 @@ describeWithRedis("an acknowledgement that ends", () => {
     await acknowledge(testStore().store);
     await claimed(T0 + WAIT, "t");
     await withdrawn(T0 + WAIT + 1);
-    const outcome = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, suppressedState: acknowledged(camera.id) };
+    const outcome = { now: T0 + WAIT + 2, ...quiet, nextAt: T0 + HOUR, ...acknowledged(camera.id) };
     expect(await settle(outcome)).toBe(T0 + WAIT + 2);
     expect((await claimed(T0 + WAIT + 2, "t")).dueSince).toEqual(new Map([[camera.id, T0 + WAIT + 1]]));
   });
