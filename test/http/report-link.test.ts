@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { AuditEntry } from "../../src/alerting/audit.ts";
 import type { ReportRequest } from "../../src/report/report.ts";
 import { NOW } from "../metrics/fleets.ts";
-import { signedIn } from "./page/visitor.ts";
+import { formToken, signedIn } from "./page/visitor.ts";
 import { anAccess, aReport, type Differing, serve } from "./serve.ts";
 
 const DAY = 86_400_000;
@@ -100,15 +100,20 @@ describe("a link to a report", () => {
   });
 
   test("is made by a token or somebody who signed in with one, nobody else", async () => {
-    const { link, address, get } = await served();
+    const { link, address, get, entries } = await served();
     expect((await link("wrong")).status).toBe(401);
-    expect(await (await get("/report")).text()).not.toContain("link=make");
+    expect(await (await get("/report")).text()).not.toContain("Make a link");
     const visitor = await signedIn(address, "reader");
-    expect((await visitor.get(`/report?${asked}`)).html).toContain("link=make");
-    const page = (await visitor.get(`/report?${asked}&link=make`)).html;
-    const [, path = ""] = page.match(/href="[.](\/shared\/report[^"]*)"/) ?? [];
+    const { html } = await visitor.get(`/report?${asked}`);
+    const [, action = ""] = html.match(/method="post" action="(\?[^"]*)"/) ?? [];
+    const form = formToken(html);
+    const shown = await visitor.post(`/report${action.replaceAll("&amp;", "&")}`, { form });
+    const [, path = ""] = (await shown.text()).match(/href="[.](\/shared\/report[^"]*)"/) ?? [];
     expect((await get(path.replaceAll("&amp;", "&"))).status).toBe(200);
-    const open = await serve({});
-    expect((await open.get("/report?link=make")).status).toBe(403);
+    const shared = () => entries.filter(({ action, outcome }) => action === "report_shared" && outcome === "done");
+    expect(shared()).toHaveLength(1);
+    expect((await visitor.post(`/report?${asked}`, { form: "x" })).status).toBe(403);
+    expect((await fetch(`${address}/report?${asked}`, { method: "POST" })).status).not.toBe(200);
+    expect(shared()).toHaveLength(1);
   });
 });

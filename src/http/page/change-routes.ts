@@ -1,4 +1,4 @@
-/** Changes from the page: setting and ending silences, notes of the shift; the other forms have files of their own. */
+/** Changes from the page: setting and ending silences, links to reports, notes of the shift; the other forms have files of their own. */
 import { parse } from "node:querystring";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
@@ -10,13 +10,18 @@ import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { authorOf, originOf } from "../principal.ts";
 import { boundedText, parseQuery, parseRequestBody } from "../query.ts";
+import { formTokenOf } from "../session.ts";
 import { undoOneSilence } from "../v1/acknowledgement.ts";
+import { withZone } from "../v1/handover.ts";
+import { ReportQuery, reportInTime } from "../v1/report.ts";
+import { shareReport } from "../v1/report-link.ts";
 import type { ShownConfig } from "../v2/config-original.ts";
 import { ackRoutes } from "./ack-routes.ts";
 import { type FieldProblem, readFields } from "./field.ts";
 import { incidentButtons } from "./incident-routes.ts";
 import type { Layout } from "./layout.ts";
 import { type PageData, readPageData } from "./page-data.ts";
+import { reportPage } from "./report-page.ts";
 import { pathWithin, sessionRoutes } from "./sign-in.ts";
 import { type SilenceForm, silenceFormPage } from "./silence-form.ts";
 import {
@@ -85,6 +90,18 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       }
       return back(reply, "../", "?show=silences");
     });
+
+    const sendReport = async (request: FastifyRequest, reply: FastifyReply, isShared: boolean) => {
+      const query = withZone(parseQuery(ReportQuery, request.query), readerZone(request, deps));
+      const report = await reportInTime(deps, query);
+      const link = isShared ? shareReport(deps, report, query, originOf(request)) : undefined;
+      const token = request.session && formTokenOf(request, deps.access);
+      const data = await readPageData(deps, readerZone(request, deps));
+      return layout.send(request, reply, { ...reportPage(report, query, token, link), data });
+    };
+    const ofReport = { page: "./", lane: "reports" } as const;
+    app.get("/report", { config: ofReport }, (request, reply) => sendReport(request, reply, false));
+    app.post("/report", { config: { ...ofReport, form: true } }, (request, reply) => sendReport(request, reply, true));
 
     app.post("/handover/notes", { config: { page: "../", form: true, scope: "silence" } }, async (request, reply) => {
       const { text } = parseRequestBody(ShiftNoteField, request.body);

@@ -1,5 +1,4 @@
 /** `GET /report`: a period in a sentence and three figures, and its lost time by cause; to be read, printed or passed on. */
-import { z } from "zod";
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { visitsRange } from "../../alerting/uncounted.ts";
 import { humanDuration } from "../../lib/duration.ts";
@@ -9,7 +8,7 @@ import { capital } from "../../lib/text.ts";
 import { inZone, span } from "../../lib/when.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
 import { type Report, reportPeriods } from "../../report/report.ts";
-import { ReportQuery } from "../v1/report.ts";
+import type { AskedReport } from "../v1/report.ts";
 import {
   answerOf,
   type ReportGroupRow,
@@ -21,26 +20,23 @@ import {
 import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type LinkParameters, sameLink } from "./links.ts";
-
-/** Unknown parameters are ignored, as mail programs add some to links. */
-export const ReportPageQuery = z.object({ ...ReportQuery.shape, link: z.enum(["", "make"]).optional() });
-type ReportPageQuery = z.infer<typeof ReportPageQuery> & { readonly timezone: string };
+import { formToken } from "./visitor.ts";
 
 const MOST_ROWS = 1_000;
 const PERIODS = { "1d": "yesterday", "1w": "last week", "1mo": "last month" } as const;
 
-/** `link`: one that was just made; where nobody's token can sign one, `canLink` is false. */
-export function reportPage(report: Report, query: ReportPageQuery, canLink: boolean, link?: SharedLink): HtmlPage {
-  const { matchers, link: _, ...shown } = query;
+/** `link`: one that was just made; `token`: of the form that makes one, undefined where nobody's token can sign it. */
+export function reportPage(report: Report, query: AskedReport, token: string | undefined, link?: SharedLink): HtmlPage {
+  const { matchers, ...shown } = query;
   const asked = { ...shown, matchers: matchersText(matchers) };
   const page = sharedReportPage(report, query);
   const path = `report${sameLink(asked)}`;
-  const body = html`${page.body}${canLink ? linkMarkup(asked, link) : nothing}${form(report, query)}`;
+  const body = html`${page.body}${token === undefined ? nothing : linkMarkup(asked, token, link)}${form(report, query)}`;
   return { ...page, isAlone: false, here: "incidents", path, body };
 }
 
 /** The report alone, for readers who have no token. */
-export function sharedReportPage(report: Report, query: Pick<ReportPageQuery, "timezone" | "by">): HtmlPage {
+export function sharedReportPage(report: Report, query: Pick<AskedReport, "timezone" | "by">): HtmlPage {
   const title = `Report, ${report.period.label}`;
   const body = html`<h1>${title}</h1>${reportMarkup(report, query)}`;
   return { title, isAlone: true, refresh: "never", madeAt: report.now, body };
@@ -51,14 +47,15 @@ interface SharedLink {
   readonly expires: string;
 }
 
-function linkMarkup(asked: LinkParameters, link: SharedLink | undefined): Markup {
+function linkMarkup(asked: LinkParameters, token: string, link: SharedLink | undefined): Markup {
   if (!link)
-    return html`<p class="actions"><a href="${sameLink({ ...asked, link: "make" })}">Make a link for somebody without a token</a></p>`;
+    return html`<form method="post" action="${sameLink(asked)}">${formToken({ formToken: token })}
+<p class="actions"><button class="plain">Make a link for somebody without a token</button></p></form>`;
   const href = link.url.startsWith("/") ? `.${link.url}` : link.url;
   return html`<p class="actions"><a href="${href}">Link to this report</a> Everybody who has it can read this report until ${inZone(Date.parse(link.expires), asked.timezone ?? "UTC").toFormat("ccc d LLL HH:mm")}.</p>`;
 }
 
-function form({ groups }: Report, { period, from, to, by, timezone, matchers }: ReportPageQuery): Markup {
+function form({ groups }: Report, { period, from, to, by, timezone, matchers }: AskedReport): Markup {
   const periods = reportPeriods.map((name) => [name, PERIODS[name]] as const);
   const fields = filterForm("./report", [
     ["Period", selectOf("period", periods, period)],
@@ -78,11 +75,11 @@ function form({ groups }: Report, { period, from, to, by, timezone, matchers }: 
   return html`<details class="asks"><summary>Another period, group or selection</summary>${fields}</details>`;
 }
 
-const matchersText = (matchers: ReportPageQuery["matchers"]) => matchers.map(formatMatcher).join(",");
+const matchersText = (matchers: AskedReport["matchers"]) => matchers.map(formatMatcher).join(",");
 const groupWords = (by: string) => by.replaceAll("_", " ");
 
 /** The sentence, the figures, the worst incidents and groups, and the others where a reader asks for them. */
-function reportMarkup(report: Report, query: Pick<ReportPageQuery, "timezone" | "by">): Markup {
+function reportMarkup(report: Report, query: Pick<AskedReport, "timezone" | "by">): Markup {
   const { summary, figures, notes, incidents, total, before, period, madeAt } = answerOf(report, query);
   const all = {
     ...total,

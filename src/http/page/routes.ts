@@ -6,11 +6,10 @@ import { runYielding } from "../../lib/yield.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import type { HttpDeps } from "../deps.ts";
 import { readIncident } from "../incidents.ts";
-import { originOf } from "../principal.ts";
 import { parseQuery } from "../query.ts";
 import { handoverSpan, withZone } from "../v1/handover.ts";
 import { reportInTime } from "../v1/report.ts";
-import { SharedQuery, sharedReport, shareReport } from "../v1/report-link.ts";
+import { SharedQuery, sharedReport } from "../v1/report-link.ts";
 import { alertPage, alertsOf, endedAlert, endedAlertPage } from "./alert-page.ts";
 import { overviewPage } from "./board.ts";
 import { changeRoutes } from "./change-routes.ts";
@@ -25,7 +24,7 @@ import { locationDetails, locationPage } from "./location-page.ts";
 import { locationsPage } from "./locations-page.ts";
 import { inTime, type PageData, type PageDataDeps, readPageData, readShardOf, versionOf } from "./page-data.ts";
 import { readRecording, recordingDetails, recordingPage } from "./recording-page.ts";
-import { ReportPageQuery, reportPage, sharedReportPage } from "./report-page.ts";
+import { sharedReportPage } from "./report-page.ts";
 import { DAYS_SEARCHED, searchPage } from "./search-page.ts";
 import { silencesPage } from "./silence-list.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
@@ -62,13 +61,6 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     });
   });
   incidentRoutes(app, deps, layout);
-  app.get("/report", { config: { page: "./", lane: "reports" } }, async (request, reply) => {
-    const query = withZone(parseQuery(ReportPageQuery, request.query), readerZone(request, deps));
-    const report = await reportInTime(deps, query);
-    const link = query.link === "make" ? shareReport(deps, report, query, originOf(request)) : undefined;
-    const data = await readPageData(deps, readerZone(request, deps));
-    return layout.send(request, reply, { ...reportPage(report, query, request.session !== undefined, link), data });
-  });
   const shared = { config: { page: "../", open: true, lane: "reports" } } as const;
   app.get("/shared/report", shared, async (request, reply) => {
     const query = sharedReport(parseQuery(SharedQuery, request.query), deps.access, deps.clock.now());

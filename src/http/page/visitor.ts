@@ -33,6 +33,6 @@ export function visitorOf(
 }
 
 /** The hidden field that proves that a form was made for its sender. */
-export function formToken({ formToken: token = "" }: Visitor): Markup {
+export function formToken({ formToken: token = "" }: Pick<Visitor, "formToken">): Markup {
   return html`<input type="hidden" name="form" value="${token}">`;
 }
