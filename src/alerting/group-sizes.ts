@@ -1,15 +1,11 @@
 /** The numbers of recordings with a label, by the overview of the fleet and the names in memory; they explain incidents. */
-import { type GroupLabel, groupLabels } from "../health/alert.ts";
+import { type GroupLabel, isGroupLabel } from "../health/alert.ts";
 import { labelOf } from "../health/members.ts";
 import type { FleetOverview } from "../health/shard-overview.ts";
 import { totalOf } from "../health/status-counts.ts";
 import type { GroupSize, GroupSizes } from "./incident-cause.ts";
 
 const NONE: GroupSize = { known: 0, offline: 0 };
-
-function isGroupLabel(label: string): label is GroupLabel {
-  return (groupLabels as readonly string[]).includes(label);
-}
 
 export function groupSizes({ counts, locations, inventory, offlineWith }: FleetOverview): GroupSizes {
   const known = new Map<string, GroupSize>();

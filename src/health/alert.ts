@@ -42,6 +42,10 @@ export const groupNouns = {
 export type GroupLabel = keyof typeof groupNouns;
 export const groupLabels = Object.keys(groupNouns) as GroupLabel[];
 
+export function isGroupLabel(label: string): label is GroupLabel {
+  return Object.hasOwn(groupNouns, label);
+}
+
 /** The label and value that the subject of a group alert names; undefined for any other subject. */
 export function groupOfSubject({
   kind,
@@ -49,7 +53,7 @@ export function groupOfSubject({
 }: Alert["subject"]): { readonly label: GroupLabel; readonly value: string } | undefined {
   if (kind !== "group") return undefined;
   const [label = "", ...rest] = id.split("/");
-  return Object.hasOwn(groupNouns, label) ? { label: label as GroupLabel, value: rest.join("/") } : undefined;
+  return isGroupLabel(label) ? { label, value: rest.join("/") } : undefined;
 }
 
 /** The name that a directory has of a group, else its id in brief. */

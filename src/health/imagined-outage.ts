@@ -8,7 +8,7 @@ import type { Rule } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { recordingLabels } from "./recording-evaluator.ts";
 import { alertLabels, problemKindOf } from "./rule.ts";
-import type { FleetNames } from "./shard-overview.ts";
+import { type FleetNames, recordingsWith } from "./shard-overview.ts";
 
 type Values = Readonly<Record<string, string | undefined>>;
 
@@ -30,10 +30,10 @@ export function imaginedOutage(
     const label = when.kind === "location_offline" ? "location_id" : when.by;
     const labelIn = (one: Recording) => (label === "location_id" ? one.locationId : labelOf(one, label));
     return [...Map.groupBy(offline, labelIn)].flatMap(([value, some]) => {
-      const all = [...inventory.recordings()].filter((one) => labelIn(one) === value);
+      const all = recordingsWith(label, value, inventory) ?? [];
       if (value === "" || all.length < when.minRecordings || some.length / all.length < when.atLeast) return [];
       const own = sharedLabels(all, inventory);
-      const isWhole = own.location_id !== undefined && isAllOf(own.location_id, all.length, inventory);
+      const isWhole = own.location_id !== undefined && inventory.idsAt(own.location_id).length === all.length;
       if (label !== "location_id" && isWhole && rules.some((other) => coversWhole(other, rule))) return [];
       const subject: Subject =
         label === "location_id" ? { kind: "location", id: value } : { kind: "group", id: `${label}/${value}` };
@@ -42,10 +42,6 @@ export function imaginedOutage(
       return [imagined(rule, subject, labels, described, now)];
     });
   });
-}
-
-function isAllOf(locationId: string, size: number, inventory: FleetNames): boolean {
-  return [...inventory.recordings()].filter((one) => one.locationId === locationId).length === size;
 }
 
 /** The labels that all of them have. */

@@ -1,7 +1,7 @@
 /** The overview of a shard: its recordings counted by location, written with every sweep; and the fleet joined from them. */
 import type { Instant } from "../lib/clock.ts";
 import { own } from "../lib/own.ts";
-import type { GroupLabel } from "./alert.ts";
+import { type GroupLabel, isGroupLabel } from "./alert.ts";
 import type { Evidence } from "./evidence.ts";
 import { labelOf } from "./members.ts";
 import { type Recording, type RecordingStatus, recordingStatuses } from "./recording.ts";
@@ -135,10 +135,22 @@ export interface FleetTotals {
 /** All names, which each process has in memory. */
 export interface FleetNames extends Inventory {
   recordings(): Iterable<Recording>;
-  /** The recordings with a label, by location. */
+  /** The ids of the recordings at a location. */
+  idsAt(locationId: string): readonly string[];
+  /** The recordings with a label, counted by location. */
   labelled(label: GroupLabel, value: string): ReadonlyMap<string, number>;
   /** The organisation of one of its recordings; empty where it is not known, or all are of one. */
   organisationAt(locationId: string): string;
+}
+
+/** The recordings with a label that finds them without a look at all; undefined of any other label. */
+export function recordingsWith(label: string, value: string, names: FleetNames): Recording[] | undefined {
+  const named = (ids: readonly string[]) => ids.flatMap((id) => names.recording(id) ?? []);
+  if (label === "recording_id") return named([value]);
+  if (label === "location_id") return named(names.idsAt(value));
+  if (!isGroupLabel(label)) return undefined;
+  const all = [...names.labelled(label, value).keys()].flatMap((id) => named(names.idsAt(id)));
+  return all.filter((one) => labelOf(one, label) === value);
 }
 
 /** The fleet as pages, commands and answers show it. */

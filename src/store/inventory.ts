@@ -23,20 +23,6 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   const reader = createNamesReader(redis, keys, names);
   const claims: Claims = new Map();
   let directory: Directory | undefined;
-  /** Rows by location, and the name by which they were found. */
-  const shops = new Map<string, { readonly name: string | undefined; readonly row: ShopRow | undefined }>();
-
-  /** Asked for every location in a scrape. */
-  function shop(id: string): ShopRow | undefined {
-    if (!directory) return undefined;
-    const name = names.locations.get(id)?.name;
-    const known = shops.get(id);
-    if (known && known.name === name) return known.row;
-    const row = directory.rowOf(id, name);
-    if (names.locations.has(id)) shops.set(id, { name, row });
-    return row;
-  }
-
   /** Writes in one step, so that no replica reads the log without the new names. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
     const id = newId();
@@ -72,14 +58,14 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     location: (id: string) => names.locations.get(id),
     revision: names.revision,
     recordings: names.recordings,
+    idsAt: names.labels.idsAt,
     labelled: names.labels.labelled,
     organisationAt: names.labels.organisationAt,
     /** Puts a directory in force, or none. */
     useDirectory(next: Directory | undefined): void {
       directory = next;
-      shops.clear();
     },
-    shop,
+    shop: (id: string): ShopRow | undefined => directory?.rowOf(id, names.locations.get(id)?.name),
     shopLabels: () => directory?.labels ?? [],
     nameOf: (id: string) => directory?.names.get(id),
     locationsOf(label?: GroupLabel, value = ""): Iterable<string> | undefined {
@@ -165,7 +151,7 @@ function createNames() {
 
   function drop(id: string): boolean {
     const known = recordings.get(id);
-    if (known) labels.count(known.place, -1);
+    if (known) labels.count(id, known.place, -1);
     return recordings.delete(id);
   }
 
@@ -193,7 +179,7 @@ function createNames() {
         const place = shared.get(rest) ?? placeFrom(rest);
         shared.set(rest, place);
         drop(id);
-        labels.count(place, 1);
+        labels.count(id, place, 1);
         recordings.set(id, { name, place });
         revision++;
       }

@@ -1,4 +1,4 @@
-/** Recordings counted by label and location, kept up to date as names are. */
+/** Recordings by location, and counted by label and location; kept up to date as names are. */
 import { type GroupLabel, groupLabels } from "../health/alert.ts";
 import { labelOf } from "../health/members.ts";
 import type { Recording } from "../health/recording.ts";
@@ -10,6 +10,7 @@ const NONE: Counted = new Map();
 export function createLabelled() {
   const counts = new Map(groupLabels.map((label) => [label, new Map<string, Map<string, number>>()]));
   const organisations = new Map<string, string>();
+  const idsByLocation = new Map<string, string[]>();
 
   function add(of: Map<string, Map<string, number>>, value: string, locationId: string, by: number): void {
     const here = of.get(value) ?? new Map<string, number>();
@@ -20,8 +21,12 @@ export function createLabelled() {
 
   return {
     /** Counts a recording that is there, by 1, or that is there no more, by -1. */
-    count(recording: Omit<Recording, "id" | "name">, by: 1 | -1): void {
+    count(id: string, recording: Omit<Recording, "id" | "name">, by: 1 | -1): void {
       const { locationId, organisation } = recording;
+      const here = idsByLocation.get(locationId) ?? [];
+      if (by > 0) here.push(id);
+      else here.splice(here.indexOf(id), 1);
+      idsByLocation.set(locationId, here);
       for (const [label, of] of counts) {
         const value = labelOf(recording, label);
         if (value !== "") add(of, value, locationId, by);
@@ -29,7 +34,10 @@ export function createLabelled() {
       if (by > 0) organisations.set(locationId, organisation);
     },
 
-    /** The recordings with this label by location. */
+    /** The recordings at a location. */
+    idsAt: (locationId: string): readonly string[] => idsByLocation.get(locationId) ?? [],
+
+    /** The recordings with this label, counted by location. */
     labelled: (label: GroupLabel, value: string): Counted => counts.get(label)?.get(value) ?? NONE,
 
     /** The organisation of one of its recordings; empty where it is not known, or all are of one. */

@@ -14,7 +14,7 @@ export function overviewOfFleet({ now, statusIntervalMs, shards, inventory, evid
   for (const { id, locationId } of shards.flatMap(({ recordings }) => [...recordings.values()])) {
     const recording = { ...aRecording(id, { name: "" }), ...inventory.recording(id), locationId };
     names.set(id, recording);
-    labels.count(recording, 1);
+    labels.count(id, recording, 1);
   }
   return {
     ...joinOverviews(overviews, { now, intervalMs: statusIntervalMs }),

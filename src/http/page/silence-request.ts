@@ -9,7 +9,9 @@ import { type Alert, defaultAlertNames, groupLabels, type ProblemKind } from "..
 import type { Rule } from "../../health/model.ts";
 import type { Recording } from "../../health/recording.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
+import { type FleetNames, recordingsWith } from "../../health/shard-overview.ts";
 import type { Inventory } from "../../health/shard-state.ts";
+import { totalOf } from "../../health/status-counts.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { counted, nameOf } from "../../lib/format.ts";
@@ -142,13 +144,12 @@ export function* previewOf(
   const alerts = listingOf(matched, { limit: 10 }, alertSortKey);
   const isCovered = coverage(matchers, fleet.inventory);
   const scope = scopeOf(matchers);
-  let [covered, recordings] = [0, 0];
+  const recordings = totalOf(fleet.counts);
+  let covered = 0;
   const visit = (row: Recording) => {
-    if (!fleet.locations.has(row.locationId)) return;
-    recordings += 1;
-    if (scope !== "no recording" && isCovered(row)) covered += 1;
+    if (fleet.locations.has(row.locationId) && isCovered(row)) covered += 1;
   };
-  yield* eachRow(fleet.inventory.recordings(), visit, 1);
+  if (scope !== "no recording") yield* eachRow(recordingsLike(matchers, fleet.inventory), visit, 1);
   const isOfRules = !rules || areOfRules(matchers, rules, fleet.inventory);
   const isIdle = alerts.total + unknown === 0 && (!isOfRules || (scope !== "no recording" && covered === 0));
   const warnings = [];
@@ -163,6 +164,15 @@ export function* previewOf(
     if (firing.length > 1 && alerts.total === firing.length) warnings.push("It suppresses every firing alert.");
   }
   return { alerts, covered, recordings, isIdle, warnings };
+}
+
+/** The recordings that the matchers may match: by a label that finds them, or all. */
+function recordingsLike(matchers: readonly Matcher[], inventory: FleetNames): Iterable<Recording> {
+  for (const { name, operator, value } of matchers) {
+    const found = operator === "=" && value !== "" ? recordingsWith(name, value, inventory) : undefined;
+    if (found) return found;
+  }
+  return inventory.recordings();
 }
 
 /** Names what is not in the fleet, with what is similar; of labels that are not names: nothing. */

@@ -4,8 +4,8 @@ import { type RehearsedMessage, rehearse } from "../../alerting/rehearsal.ts";
 import { suppressorName } from "../../alerting/suppression-words.ts";
 import { groupOfSubject } from "../../health/alert.ts";
 import { imaginedOutage } from "../../health/imagined-outage.ts";
-import { labelOf } from "../../health/members.ts";
 import type { Recording } from "../../health/recording.ts";
+import { type FleetNames, recordingsWith } from "../../health/shard-overview.ts";
 import { HttpError } from "../errors.ts";
 import { isoTime } from "../query.ts";
 import { operation, timeSchema } from "./operation.ts";
@@ -58,8 +58,7 @@ export const getWhatIf = operation({
       deps.alerts(),
       deps.silences(),
     ]);
-    const isMeant = wantedBy(id);
-    const offline = [...inventory.recordings()].filter(isMeant);
+    const offline = recordingsMeant(id, inventory);
     if (offline.length === 0)
       throw new HttpError("not_found", "There is no recording, location or group with this id.");
     const now = deps.clock.now();
@@ -77,9 +76,10 @@ export const getWhatIf = operation({
   },
 });
 
-function wantedBy(id: string): (one: Recording) => boolean {
-  const group = groupOfSubject({ kind: "group", id });
-  return (one) => one.id === id || one.locationId === id || (!!group && labelOf(one, group.label) === group.value);
+function recordingsMeant(id: string, inventory: FleetNames): readonly Recording[] {
+  const { label = "location_id", value = id } = groupOfSubject({ kind: "group", id }) ?? {};
+  const one = inventory.recording(id);
+  return one ? [one] : (recordingsWith(label, value, inventory) ?? []);
 }
 
 function rowOf(message: RehearsedMessage): z.infer<typeof ApiRehearsed> {
