@@ -133,7 +133,7 @@ test("page, API, command line and every message say the same of what alerts shar
   let now = outageOf(0);
   const { address, json } = await serve({ fleet: async () => now.fleet, alerts: async () => now.alerts });
   const said = new Set<string>();
-  for (let seed = 1; seed <= 30; seed++) {
+  for (let seed = 1; seed <= 60; seed++) {
     now = outageOf(seed);
     const clausesIn = (text: string) => [...new Set(text.match(CLAUSE)?.map((one) => one.toLowerCase()))];
     const page = clausesIn(shownText(await (await fetch(address)).text()).join("\n"));
