@@ -101,7 +101,7 @@ export interface FoundPost {
   readonly notificationId: string;
 }
 
-/** The facts in the summary of a cold start: the first message of an installation, to each receiver of people. */
+/** The facts in the summary that each integration of people gets first: after a cold start, or where it was added. */
 export interface ColdStartFacts {
   /** Watched when it was made. */
   readonly recordings: number;
@@ -110,6 +110,8 @@ export interface ColdStartFacts {
   readonly watched: readonly string[];
   /** The names of one of the recordings, and its zone, for an example. */
   readonly example?: { readonly recording: string; readonly location: string; readonly timezone: string } | undefined;
+  /** True in that of an integration that was added to a running installation. */
+  readonly added?: boolean | undefined;
   /** True if everything had been read when it was made. */
   readonly complete: boolean;
   /** Recordings with a problem that had not lasted for their rule's `for`. */

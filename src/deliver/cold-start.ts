@@ -1,4 +1,4 @@
-/** Gathers what fires after a cold start, then makes a summary for each integration. */
+/** Gathers what fires after a cold start, or for integrations that were added, then makes a summary for each. */
 
 import { coldStartReadiness, countUnsettled, watchedIn } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
@@ -11,6 +11,8 @@ import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import type { Check } from "../store/transact.ts";
 import type { SuppressibleAlert } from "./suppression.ts";
+
+type Gathering = Awaited<ReturnType<Store["coldStart"]["begin"]>>;
 
 interface ColdStartDeps {
   readonly clock: Clock;
@@ -35,15 +37,16 @@ interface ColdStartDeps {
 
 export function createColdStart(deps: ColdStartDeps) {
   const { clock, integrations, waiting, statusIntervalMs } = deps;
-  let gathering = false;
+  let gathering: Gathering["gathering"];
   /** The time at which this replica began to gather: the service had no time to answer before. */
   let sweepingSince: Instant | undefined;
 
   /** Gives the time at which gathering began; undefined once the summary is made. */
   async function begin(): Promise<Instant | undefined> {
     const now = clock.now();
-    const started = await deps.start.begin(now);
-    if (started.gathering && !gathering) deps.log.warn(gatheringMessage(started.since === now));
+    const started = await deps.start.begin(now, integrations);
+    const isNews = started.gathering !== gathering;
+    if (isNews && started.gathering === "all") deps.log.warn(gatheringMessage(started.since === now));
     gathering = started.gathering;
     if (!gathering) sweepingSince = undefined;
     return gathering ? started.since : undefined;
@@ -62,7 +65,8 @@ export function createColdStart(deps: ColdStartDeps) {
       now,
       since: Math.max(since, sweepingSince),
       swept,
-      isNewsDue: [...due.values()].some((at) => at <= now),
+      // A running installation is read already.
+      isNewsDue: gathering === "added" || [...due.values()].some((at) => at <= now),
       statusIntervalMs,
       rules: deps.rules,
     };
@@ -74,18 +78,20 @@ export function createColdStart(deps: ColdStartDeps) {
     // Inhibited alerts are left out: they may be the whole fleet.
     const firing = (await deps.suppressed()).filter(({ inhibitedBy }) => inhibitedBy.length === 0);
     const watched = watchedIn(shards, deps.rules, deps.inventory);
-    const facts = { complete: swept === "with_success", unsettled: countUnsettled(shards), ...watched };
+    const added = gathering === "added";
+    const facts = { complete: swept === "with_success", unsettled: countUnsettled(shards), added, ...watched };
     const ids = firing.map(({ alert }) => alert.id);
     if (!(await deps.start.sum(integrations, ids, facts, now, deps.checkActive()))) return;
     const { complete, unsettled } = facts;
-    deps.log.info({ reason, firing: firing.length, complete, unsettled }, "cold start finished, the summary is due");
+    const said = added ? "integrations were added, their summary is due" : "cold start finished, the summary is due";
+    deps.log.info({ reason, firing: firing.length, complete, unsettled }, said);
     await deps.wake(new Map(waiting.map((id) => [id, now])));
   }
 
   return {
     begin,
 
-    /** Called every second by a replica that notifies: detects an emptied Redis, and makes the summary once it can. */
+    /** Called every second by a replica that notifies: detects an emptied Redis and added integrations, and makes the summary once it can. */
     async check(): Promise<void> {
       const since = await begin();
       if (since !== undefined) await gather(since);

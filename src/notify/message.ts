@@ -92,20 +92,24 @@ function sharedNotes({ firing }: Notification, limit: number): string[] {
 /** Sentences on what is notified, and what a cold start means for earlier notifications. */
 function coldStartLead(receiver: string, start: ColdStartFacts | undefined): string[] {
   if (!start) return [];
-  const { complete, unsettled, suppressed, watched } = start;
+  const { added, complete, unsettled, suppressed, watched } = start;
   const others = suppressed > 0 ? "neither listed nor suppressed" : "not listed";
   const problems =
     watched.length === 0 ? [] : [`What ${clean(receiver)} is notified of, by its routes: ${watched.join(", ")}.`];
   return [
     ...problems,
-    complete
-      ? `The store was empty: treat earlier alerts that are ${others} as resolved. Ongoing problems are sent again when their rule fires.`
-      : "The store was empty, and not everything has been read yet. Earlier alerts that are not listed may still be active: they are sent again when their rule fires. Treat the others as resolved.",
+    ...(added ? [] : [storeWords(complete, others)]),
     ...(unsettled > 0
       ? [`Alerts of ${counted(unsettled, "recording")} are pending: they are sent if their rule fires.`]
       : []),
     ...(suppressed > 0 ? [`${counted(suppressed, "alert")} suppressed: sent when the suppression ends.`] : []),
   ];
+}
+
+function storeWords(complete: boolean, others: string): string {
+  return complete
+    ? `The store was empty: treat earlier alerts that are ${others} as resolved. Ongoing problems are sent again when their rule fires.`
+    : "The store was empty, and not everything has been read yet. Earlier alerts that are not listed may still be active: they are sent again when their rule fires. Treat the others as resolved.";
 }
 
 function sectionsOf(notification: Notification, limit: number): Section[] {

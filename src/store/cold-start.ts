@@ -1,4 +1,4 @@
-/** The state of a cold start, and the summary that is sent after one. */
+/** The states of the store and of each integration, which both begin with a summary. */
 import type { Redis } from "ioredis";
 import { coldStartGroup, coldStartLabels, type StoredStart } from "../alerting/cold-start.ts";
 import { settingsOf } from "../alerting/group.ts";
@@ -13,9 +13,17 @@ interface Summing {
   readonly now: Instant;
   readonly integrations: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+  /** The state of the store that it is for: Redis may be emptied meanwhile. */
+  readonly state: "gathering" | "summed";
   /** The last page makes it due. */
   readonly isLast: boolean;
   readonly only: Check | undefined;
+}
+
+/** Where alerts are gathered for a summary, and since when the store is not empty. */
+interface Gathering {
+  readonly gathering: "all" | "added" | undefined;
+  readonly since: Instant;
 }
 
 const AT_ONCE = { groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: 0 };
@@ -24,11 +32,14 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
   /** False where the summary was made already, or `only` does not hold. The same page twice changes nothing more. */
   async function addToSummary(
     page: readonly string[],
-    { now, integrations, labels, isLast, only }: Summing,
+    { now, integrations, labels, state, isLast, only }: Summing,
   ): Promise<boolean> {
     for (;;) {
-      if ((await redis.hget(keys.started, "state")) !== "gathering") return false;
-      const starts = new Map(integrations.map((id) => [id, destined(id, coldStartGroup)]));
+      const fields = ["state", ...integrations];
+      const known = await redis.hmget(keys.started, ...fields);
+      const left = fields.filter((_, i) => known[i] !== "summed");
+      if (known[0] !== state || left.length === 0) return false;
+      const starts = new Map(left.filter((id) => id !== "state").map((id) => [id, destined(id, coldStartGroup)]));
       const work = new GroupWork(redis, keys);
       const places = await destinationsIn(redis, keys, page);
       await work.load([...starts.values(), ...[...places.values()].flat()]);
@@ -43,9 +54,9 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
           const isDirect = work.head(place)?.escalateAfterMs === undefined;
           if (start !== undefined && place !== start && isDirect) work.join(start, episode, 0);
         }
-      if (isLast) work.writes.push(["HSET", keys.started, "state", "summed"]);
-      const checks = [{ place: [keys.started, "state"] as const, version: "gathering" }, ...(only ? [only] : [])];
-      const outcome = await transact(work.transaction(newId(), checks));
+      if (isLast) for (const field of left) work.writes.push(["HSET", keys.started, field, "summed"]);
+      const states = fields.map((field, i) => ({ place: [keys.started, field] as const, version: known[i] ?? "" }));
+      const outcome = await transact(work.transaction(newId(), [...states, ...(only ? [only] : [])]));
       if (outcome.kind !== "conflict") return true;
       if (outcome.place === only?.place) return false;
     }
@@ -53,22 +64,25 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
 
   return {
     /**
-     * Begins to gather where the store is empty, and gives when that was. Until the summary is made (`gathering`),
-     * nothing is claimed (`due.ts`).
+     * Begins to gather where the store is empty, `all`, or where it does not know these integrations, `added`; gives
+     * when it was empty. Until the summary is made, nothing is claimed there (`due.ts`).
      */
-    async begin(now: Instant): Promise<{ gathering: boolean; since: Instant }> {
-      const [, , [state, since]] = await Promise.all([
-        redis.hsetnx(keys.started, "since", now),
-        redis.hsetnx(keys.started, "state", "gathering"),
-        redis.hmget(keys.started, "state", "since"),
-      ]);
+    async begin(now: Instant, integrations: readonly string[] = []): Promise<Gathering> {
+      const fields = ["since", "state", ...integrations];
+      const read = () => redis.hmget(keys.started, ...fields);
+      const known = await read();
+      const absent = fields.filter((_, i) => known[i] === null);
+      const set = absent.map((field) => redis.hsetnx(keys.started, field, field === "since" ? now : "gathering"));
+      await Promise.all(set);
       // Redis may have been emptied between two of these.
-      return { gathering: state === "gathering", since: Number(since ?? now) };
+      const [since, state, ...own] = absent.length > 0 ? await read() : known;
+      const gathering = state === "gathering" ? "all" : own.includes("gathering") ? "added" : undefined;
+      return { gathering, since: Number(since ?? now) };
     },
 
     /**
-     * Makes the summary of these alerts due now: each integration gets its own, of those routed to it. False where it
-     * was made already, or `only` does not hold.
+     * Makes the summary of these alerts due now: each integration that had none gets its own, of those routed to it.
+     * False where all were made already, or `only` does not hold.
      */
     async sum(
       integrations: readonly string[],
@@ -78,10 +92,11 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
       only?: Check,
     ): Promise<boolean> {
       const labels = coldStartLabels(facts);
+      const state = facts.added ? "summed" : "gathering";
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);
         const isLast = from + ALERTS_PER_CALL >= alerts.length;
-        const isMade = await addToSummary(page, { now, integrations, labels, isLast, only });
+        const isMade = await addToSummary(page, { now, integrations, labels, state, isLast, only });
         if (isLast || !isMade) return isMade;
       }
     },

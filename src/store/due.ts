@@ -39,12 +39,15 @@ export type Found =
 export async function readStored(redis: Redis, keys: Keys, { of, now }: Wanted): Promise<Stored> {
   const { id, endpoint, paceMs } = of;
   const due = keys.due(id);
-  const [claim, left, intent, shared, own, state, first, root, start, pace, storm] = await pipelined<unknown>(
+  const [claim, left, intent, shared, own, states, first, root, start, pace, storm] = await pipelined<unknown>(
     redis,
     (batch) => {
       batch.get(keys.claim(id)).pttl(keys.claim(id)).get(keys.intent(id));
       for (const scope of [endpoint, id]) batch.hmget(keys.backoff(scope), "until", "failures", "failedAt");
-      batch.hget(keys.started, "state").zrange(due, 0, "0", "WITHSCORES").zrange(keys.roots(id), 0, "0", "WITHSCORES");
+      batch
+        .hmget(keys.started, "state", id)
+        .zrange(due, 0, "0", "WITHSCORES")
+        .zrange(keys.roots(id), 0, "0", "WITHSCORES");
       batch.zscore(due, coldStartGroup);
       batch.get(keys.pace(pacedBy(of))).get(keys.storm(id));
     },
@@ -54,6 +57,7 @@ export async function readStored(redis: Redis, keys: Keys, { of, now }: Wanted):
       backoffIn(redis, keys.backoff(i === 0 ? endpoint : id), row as (string | null)[], now),
     ),
   );
+  const [summed, gathering] = states as (string | null)[];
   const timed = ([group, at]: readonly string[]): Timed | undefined =>
     group === undefined ? undefined : [group, Number(at)];
   return {
@@ -62,7 +66,7 @@ export async function readStored(redis: Redis, keys: Keys, { of, now }: Wanted):
     leaseLeftMs: left as number,
     backoffUntil: Math.max(...backoffs.map(({ until }) => until)),
     failures: Math.max(...backoffs.map(({ failures }) => failures)),
-    isStarted: state === "summed",
+    isStarted: summed === "summed" && gathering !== "gathering",
     first: timed(first as string[]),
     root: timed(root as string[]),
     startDue: start === null ? undefined : Number(start),
@@ -106,7 +110,7 @@ export async function find(redis: Redis, keys: Keys, work: GroupWork, wanted: Wa
     const leaseMs = claimedIn(stored.claim)?.leaseMs ?? stored.leaseLeftMs;
     return { kind: "busy", until: now + Math.max(1, Math.min(leaseMs, stored.leaseLeftMs)) };
   }
-  // After a cold start nothing is sent before its summary is made.
+  // After a cold start, and at an integration that was added, nothing is sent before the summary is made.
   if (!stored.isStarted) return { kind: "idle", until: undefined };
   const next = await nextOf(work, of, stored, now);
   if (!next) return { kind: "idle", until: undefined };

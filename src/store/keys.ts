@@ -87,7 +87,7 @@ function alertKeys(p: string) {
 
 function notificationKeys(p: string) {
   return {
-    /** Hash `state`, `since`: whether a cold start is still gathering; never deleted. */
+    /** Hash `state`, `since` and a field of each integration: whether its summary is still gathered; never deleted. */
     started: `${p}started`,
     /** Set: every integration that is or was configured; a removed one until nothing is owed there. */
     integrations: `${p}integrations`,

@@ -79,6 +79,7 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
       await redis
         .multi()
         .srem(keys.integrations, id)
+        .hdel(keys.started, id)
         .del(...own)
         .exec();
     }

@@ -75,6 +75,29 @@ describeWithRedis("a cold start", () => {
     expect(slack.starts.messages).toHaveLength(1);
   });
 
+  it.concurrent("is sent once to a recipient that is added while two replicas run, and not again where a receiver is renamed", async () => {
+    await using watch = await startWatch({
+      before: (world) => world.setStatus(world.recordings[0]?.id ?? "", "offline"),
+    });
+    const { mail } = watch;
+    const [dark, later] = camerasOf(watch);
+    await mail.starts.next();
+    await watch.reload((text) => text.replace("[ ops@example.com ]", "[ ops@example.com, boss@example.com ]"));
+    await watch.join();
+    const said = await mail.starts.next();
+    expect(said.rcpts).toEqual(["boss@example.com"]);
+    expect(said.subject).toMatch(/^🔴 lenswatch watches 8 recordings at 4 locations; /);
+    expect(said.text).toContain(dark.name);
+    expect(said.text).not.toContain("store was empty");
+    await watch.reload((text) => text.replace("receiver: ops,", "receiver: team,").replace("name: ops", "name: team"));
+    await watch.join();
+    goesDark(watch, later);
+    const isOf = ({ text }: { text: string }) => text.includes(later.name);
+    await until("both are told", () => mail.messages.filter(isOf).length === 2);
+    expect(mail.messages).toHaveLength(2);
+    expect(starts(watch)).toEqual([1, 2]);
+  });
+
   it.concurrent("of three replicas at once sends one summary to each integration, and one more once Redis is emptied", async () => {
     await using stage = await startWatch({
       before: (world) => world.setStatus(world.recordings[0]?.id ?? "", "offline"),

@@ -28,7 +28,7 @@ describeWithRedis("a reload", () => {
     await watch.reload((config) =>
       config.replace(`"${slack.url}" } ]`, `"${slack.url}" }, { api_url: "${added.url}" } ]`),
     );
-    expect((await added.next()).shown).toContain(camera.name);
+    expect((await added.starts.next()).shown).toContain(camera.name);
     await watch.reload((config) => config.replace("severity: critical", "severity: page, team: cameras"));
     await watch.reload((config) => config.replace("group_by: [location_id]", "group_by: [alertname, recording_id]"));
     await tellsAnother(watch);

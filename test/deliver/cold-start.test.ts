@@ -26,8 +26,8 @@ function coldStartAt(stored: {
   madeBefore?: boolean;
   dueAt?: number;
 }) {
-  const { now, attempts, started = { gathering: true, since: T0 } } = stored;
-  const sums: { alerts: readonly string[]; complete: boolean }[] = [];
+  const { now, attempts, started = { gathering: "all", since: T0 } } = stored;
+  const sums: { alerts: readonly string[]; complete: boolean; added?: boolean | undefined }[] = [];
   const woken: string[] = [];
   const logged: string[] = [];
   const reads: (readonly number[])[] = [];
@@ -48,8 +48,8 @@ function coldStartAt(stored: {
     log: { ...silentLogger, warn: (text: string) => void logged.push(text) },
     start: {
       begin: async () => started,
-      async sum(_, alerts, { complete }) {
-        sums.push({ alerts, complete });
+      async sum(_, alerts, { complete, added }) {
+        sums.push({ alerts, complete, added });
         return !stored.madeBefore;
       },
     },
@@ -76,7 +76,7 @@ const all = (at: number) => ({ inventory: good(T0 + 1), "shard:0": good(at), "sh
 it("the summary is made once every shard was read, of what no other alert explains", async () => {
   const { check, sums, woken } = coldStartAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE) });
   await check();
-  expect(sums).toEqual([{ alerts: [firing("site").id], complete: true }]);
+  expect(sums).toEqual([{ alerts: [firing("site").id], complete: true, added: false }]);
   expect(woken).toEqual(["ops", "program"]);
 });
 
@@ -92,10 +92,18 @@ it("a restart before the summary does not call the store empty", async () => {
 });
 
 it("a store that is not empty gets none", async () => {
-  const started = { gathering: false, since: T0 };
+  const started = { gathering: undefined, since: T0 };
   const { check, sums } = coldStartAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), started });
   await check();
   expect(sums).toEqual([]);
+});
+
+it("an integration that was added to a running installation gets one at once, and nobody is told of an empty store", async () => {
+  const started = { gathering: "added", since: T0 } as const;
+  const { check, sums, logged } = coldStartAt({ now: T0 + HOUR, attempts: all(T0 + HOUR), started });
+  await check();
+  expect(sums).toMatchObject([{ complete: true, added: true }]);
+  expect(logged).toEqual([]);
 });
 
 it("the second replica to make it wakes nothing", async () => {

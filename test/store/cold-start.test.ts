@@ -55,7 +55,7 @@ describeWithRedis("a cold start", () => {
   });
 
   it("suppresses everything until there is a summary, then sends that first", async () => {
-    expect(await begin()).toEqual({ gathering: true, since: T0 });
+    expect(await begin()).toEqual({ gathering: "all", since: T0 });
     await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
     await sum(T0 + MINUTE, camera.id);
@@ -74,7 +74,7 @@ describeWithRedis("a cold start", () => {
     expect(whatOf(await claim(T0))).toEqual(["started", []]);
     await settle("started", T0, []);
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
-    expect(await begin(T0 + HOUR)).toEqual({ gathering: false, since: T0 });
+    expect(await begin(T0 + HOUR)).toEqual({ gathering: undefined, since: T0 });
     await sum(T0 + HOUR, camera.id);
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
   });
@@ -118,6 +118,41 @@ describeWithRedis("a cold start", () => {
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
   });
 
+  it("is made for an integration that is added, once and of what fires, before anything else is sent there", async () => {
+    const [other, mine] = [integration("ops/email/0/x"), testStore().store.coldStart];
+    await mine.begin(T0, [slack.id]);
+    await sum(T0);
+    await claim(T0);
+    await settle("started", T0, []);
+    await commit(T0, fires(camera, to(slack.id)));
+    const both = [slack.id, other.id];
+    expect(await mine.begin(T0 + HOUR, both)).toEqual({ gathering: "added", since: T0 });
+    const places = [to(slack.id), to(other.id, "g", { groupWaitMs: 0 })];
+    await groups.reroute([{ id: camera.id, to: places }], both, T0 + HOUR);
+    const claimOther = () => groups.claim(other, "t", T0 + 2 * HOUR, LEASE);
+    expect(await claimOther()).toEqual({ kind: "idle", until: undefined });
+    const added = { ...aStart, added: true };
+    const replicas = [testStore().store, testStore().replica()];
+    const made = await Promise.all(replicas.map(({ coldStart }) => coldStart.sum(both, [camera.id], added, T0 + HOUR)));
+    expect(made.sort()).toEqual([false, true]);
+    expect(whatOf(await claimOther())).toEqual(["started", [camera.id]]);
+    expect(await claim(T0 + HOUR)).not.toMatchObject({ group: "started" });
+    expect(await mine.begin(T0 + HOUR, both)).toEqual({ gathering: undefined, since: T0 });
+  });
+
+  it("is not made for an integration that is added, as if all were known, where Redis was emptied meanwhile", async () => {
+    const { redis, store } = testStore();
+    await begin();
+    await sum(T0);
+    await store.coldStart.begin(T0, [slack.id, "ops/email/0/x"]);
+    await redis.flushdb();
+    const added = () => store.coldStart.sum(["ops/email/0/x"], [], { ...aStart, added: true }, T0 + SECOND);
+    expect(await added()).toBe(false);
+    await begin(T0 + SECOND);
+    expect(await added()).toBe(false);
+    expect(await sum(T0 + SECOND)).toBe(true);
+  });
+
   it("is made once, though several replicas make it at the same time", async () => {
     const other = integration("ops/email/0/x");
     await begin();
@@ -131,15 +166,21 @@ describeWithRedis("a cold start", () => {
     expect(whatOf(await groups.claim(other, "t", T0, LEASE))).toEqual(["started", []]);
   });
 
-  it("deletes the summary of an integration that is removed before it was sent", async () => {
+  it("deletes the summary of an integration that is removed before it was sent, which gets one where it is back", async () => {
     const other = integration("ops/email/0/x");
-    await begin();
+    await testStore().store.coldStart.begin(T0, [slack.id, other.id]);
     await commit(T0, fires(camera, to(other.id)));
     await sum(T0);
     const reroute = (ids: string[], ...places: Destination[]) =>
       groups.reroute([{ id: camera.id, to: places }], ids, T0 + SECOND);
     await reroute([other.id], to(other.id));
     expect((await testStore().keys()).filter((key) => key.includes("slack"))).toEqual([]);
+    expect(await begin()).toEqual({ gathering: undefined, since: T0 });
+    const { gathering } = await testStore().replica().coldStart.begin(T0, [slack.id]);
+    expect(gathering).toBe("added");
+    await testStore().store.coldStart.sum([slack.id], [], { ...aStart, added: true }, T0 + SECOND);
+    await claim(T0 + SECOND);
+    await settle("started", T0 + SECOND, []);
     await reroute([other.id, slack.id], to(other.id), to(slack.id, "g", { groupWaitMs: 0 }));
     expect(whatOf(await claim(T0 + MINUTE))).toEqual(["g", [camera.id]]);
   });
@@ -152,7 +193,7 @@ describeWithRedis("a cold start", () => {
     await commit(T0, fires(camera, to(slack.id)));
     await redis.hset(store.keys.active, "notify", "later");
     expect(await sumBy("earlier")).toBe(false);
-    expect(await begin()).toMatchObject({ gathering: true });
+    expect(await begin()).toMatchObject({ gathering: "all" });
     expect(await sumBy("later")).toBe(true);
     expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);
   });
