@@ -124,7 +124,13 @@ describe("lenswatch status prints", () => {
     ["what is not well by location, the worst first", {}],
     ["--all: the others too", {}, ["--all"]],
     ["first that the status of all recordings is unknown", { fleet: async () => blind, ...alertsOf(...firing) }],
-    ["the last known status of what is not read", { fleet: async () => silent }],
+    ["one line while nothing is read, and what fires", { fleet: async () => silent, ...alertsOf(ops(critical)) }],
+    [
+      "each recording that is not read, with its last known status, on request",
+      { fleet: async () => silent },
+      ["--all"],
+    ],
+    ["those of a location on request", { fleet: async () => silent }, ["--location", "leeds"]],
     ["that not everything was read in time, whatever needs attention", { fleet: async () => unread }],
     [
       "who acknowledged an alert, until when",

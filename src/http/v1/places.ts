@@ -46,7 +46,10 @@ export const ApiPlace = z
       )
       .readonly()
       .describe("About more than one recording, the worst first."),
-    rows: z.array(ApiRecording).readonly().describe("Recordings that are not well, the worst first."),
+    rows: z
+      .array(ApiRecording)
+      .readonly()
+      .describe("Recordings that are not well, the worst first; while no status is known, those with alerts."),
   })
   .readonly();
 
@@ -76,8 +79,11 @@ export function placesIn(
     for (const status of recordingStatuses) if (hasStatus(query, status)) counts[status] += location.counts[status];
   const active = [...suppressed.values()];
   const wider = active.filter(({ alert }) => query.status.length === 0 && alert.labels.recording_id === undefined);
-  const rowOf = createPlaceRow(wider, handledAmong(active), query);
-  const shards = rankedShards({ fleet, wanted, active }, query).map(([shard, rank]) => ({
+  // While no status is known, the headline says so once.
+  const isSilent = fleet.counts.unknown === totalOf(fleet.counts);
+  const isWell: IsWell = (status) => status === "online" || (isSilent && status === "unknown");
+  const rowOf = createPlaceRow(wider, handledAmong(active), query, isWell);
+  const shards = rankedShards({ fleet, wanted, active }, query, isWell).map(([shard, rank]) => ({
     key: `1${key(rank)}${String(shard).padStart(8, "0")}`,
     isStored: true,
     async rows() {
@@ -94,6 +100,8 @@ export function placesIn(
   });
   return { counts, parts: [aloneIn(elsewhere), ...shards.sort((a, b) => (a.key < b.key ? -1 : 1))] };
 }
+
+type IsWell = (status: RecordingStatus) => boolean;
 
 const isWhole = ({ location, status }: PlacesQuery) => location.length + status.length === 0;
 const hasStatus = ({ status }: PlacesQuery, one: RecordingStatus) => status.length === 0 || status.includes(one);
@@ -123,13 +131,14 @@ function rankedShards(
     active,
   }: Pick<PageData, "fleet"> & Readonly<{ wanted: readonly LocationOverview[]; active: readonly ActiveAlert[] }>,
   query: PlacesQuery,
+  isWell: IsWell,
 ): [shard: number, rank: number][] {
   const ranks = new Map<number, number>();
   const note = (shard: number, rank: number) => ranks.set(shard, Math.min(ranks.get(shard) ?? rank, rank));
   for (const { shard, counts } of wanted) {
     const worst = occurring(counts).find((status) => hasStatus(query, status));
-    const isListed = query.all || !isWhole(query) || worst !== "online" || fleet.alerting.has(shard);
-    if (worst && isListed) note(shard, RANK_WITHOUT + worstFirst.indexOf(worst));
+    const isListed = worst && (query.all || !isWhole(query) || !isWell(worst) || fleet.alerting.has(shard));
+    if (isListed) note(shard, RANK_WITHOUT + worstFirst.indexOf(worst));
   }
   for (const one of active) {
     const { shard } = fleet.locations.get(one.alert.labels.location_id ?? "") ?? {};
@@ -151,10 +160,10 @@ function rankBy(labels: ActiveAlert["alert"]["labels"], isNeeded: boolean): numb
 }
 
 /**
- * Gives the row of a location by its key, none where nothing of it is listed. A recording is left out that is online
+ * Gives the row of a location by its key, none where nothing of it is listed. A recording is left out that is well
  * without an alert, or whose alerts are explained by one of its location or of a group.
  */
-function createPlaceRow(wider: readonly ActiveAlert[], handled: HandledAlerts, query: PlacesQuery) {
+function createPlaceRow(wider: readonly ActiveAlert[], handled: HandledAlerts, query: PlacesQuery, isWell: IsWell) {
   const hasAll = query.all || !isWhole(query);
   const about = Map.groupBy(wider, ({ alert }) => alert.labels.location_id ?? "");
   const groups = new Set(wider.flatMap(({ alert }) => (outageOf(alert) ? fingerprint(alert.labels) : [])));
@@ -175,7 +184,7 @@ function createPlaceRow(wider: readonly ActiveAlert[], handled: HandledAlerts, q
   function isListed(state: RecordingState, alerts: readonly ActiveAlert[], here: FleetSnapshot): boolean {
     const firing = firingOf(state);
     if (alerts.length > 0 || firing.some(({ by }) => isExplained(by))) return firing.some(({ by }) => !isInhibited(by));
-    return statusOf(state, here) !== "online" || state.alerts !== undefined;
+    return !isWell(statusOf(state, here)) || state.alerts !== undefined;
   }
 
   return (id: string, all: readonly RecordingState[], here: FleetSnapshot): [key: string, row: ApiPlace][] => {
