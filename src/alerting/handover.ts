@@ -4,12 +4,12 @@ import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { count, counted, nameOf } from "../lib/format.ts";
 import type { Interval } from "../lib/intervals.ts";
 import { cut, stripControls } from "../lib/text.ts";
-import { span, timesSeenAt } from "../lib/when.ts";
+import { lastedText, timesSeenAt } from "../lib/when.ts";
 import type { StoredAcknowledgement } from "./acknowledgement.ts";
 import { latestOf } from "./acknowledgement.ts";
 import type { LogLine } from "./decision-log.ts";
 import type { Document, Row, Section } from "./document.ts";
-import type { Episode, Incident } from "./incident.ts";
+import { durationOf, type Episode, type Incident } from "./incident.ts";
 import { type IncidentNames, incidentPlaces, incidentTitle, matchersInWords } from "./incident-words.ts";
 import { integrationName } from "./integration-name.ts";
 import { matchesAll } from "./matcher.ts";
@@ -116,7 +116,7 @@ const line = (text: string) => cut(stripControls(text).trim(), TEXT_LENGTH);
 function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) => string): Row {
   const { startsAt, endsAt, episodes } = incident;
   const ack = latestOf(episodes, shift.acknowledgements);
-  const lasted = span(startsAt, endsAt ?? shift.now);
+  const lasted = lastedText(durationOf(incident, shift.now), startsAt, endsAt ?? shift.now);
   const when =
     endsAt === undefined ? `since ${at(startsAt)}, for ${lasted}` : `${at(startsAt)} to ${at(endsAt)}, ${lasted}`;
   const silence = silenceOn(incident, shift);

@@ -6,7 +6,15 @@ import { count, counted, nameOf, nameWithin } from "../lib/format.ts";
 import { own } from "../lib/own.ts";
 import { capital } from "../lib/text.ts";
 import { MOST_NAMED } from "./extent.ts";
-import { type Episode, type Incident, sizeOfIncident } from "./incident.ts";
+import {
+  type Episode,
+  fires,
+  type Incident,
+  type IncidentSize,
+  sizeOfIncident,
+  spansOf,
+  widestSubjects,
+} from "./incident.ts";
 import { failingIntegration, integrationName } from "./integration-name.ts";
 import { formatMatcher, type Matcher } from "./matcher.ts";
 
@@ -42,29 +50,50 @@ export function alertSubjectName({ subject, labels }: Pick<Alert, "subject" | "l
   return subjectName(subject, names, labels.location_id);
 }
 
-/** An alert that fired so often again is said to flap. */
+/** An incident of so many spans is said to flap. */
 const OFTEN = 3;
 const LENGTH = 60;
 
 /**
- * `Entrance · Leeds Briggate flapped 11 times`, `240 cameras at 30 locations offline`: of an open one what is offline now, of
+ * `Entrance · Leeds Briggate flapped 11 times`, `240 cameras at 30 locations offline`: of an open one what is wrong now, of
  * another what was.
  */
 export function incidentTitle(incident: Incident, names: IncidentNames): string {
-  const { episodes } = incident;
-  const [first] = episodes;
-  const subjects = new Set(episodes.map(({ subject }) => `${subject.kind}/${subject.id}`));
-  if (!first) return "No alert";
-  if (subjects.size === 1) return singleTitle(episodes, first, names);
-  const open = episodes.filter(({ endsAt }) => endsAt === undefined);
-  const { recordings, locations } = sizeOfIncident(open.length > 0 ? { episodes: open } : incident);
-  const cameras = recordings === 0 ? "" : counted(recordings, "camera");
+  const { episodes: all, cause } = incident;
+  const open = all.filter(fires);
+  const isOne = new Set(all.map(({ subject }) => `${subject.kind}/${subject.id}`)).size === 1;
+  const episodes = isOne || open.length === 0 ? all : open;
+  const size = sizeOfIncident({ episodes });
+  const isOutage = !isOne && size.recordings + size.locations.size > 0;
+  const server = isOutage && cause?.label === "camera_server" && size.locations.size !== 1 ? cause : undefined;
+  const where = (!isOne && placeWords(isOutage ? size : sizeOfAlerts(episodes), names)) || widestName(episodes, names);
+  const name = server ? `Camera server ${groupName(server.value, names)}: ${where}` : where;
+  const times = spansOf(incident).length;
+  if (times >= OFTEN) return `${name} flapped ${count(times)} times`;
+  if (isOutage) return `${name} offline`;
+  const said = [...new Set(episodes.map(problemWords))].filter(Boolean).join(", ");
+  return said === "" ? name : `${name}: ${said}`;
+}
+
+/** `240 cameras at 30 locations`, `8 cameras at Leeds Briggate`, `3 locations`; empty of none. */
+function placeWords({ recordings, locations }: IncidentSize, names: IncidentNames): string {
   const [only = ""] = locations;
-  const where = locations.size === 1 ? locationName(only, names) : counted(locations.size, "location");
-  const cause = incident.cause?.label === "camera_server" && locations.size !== 1 ? incident.cause : undefined;
-  if (cause) return `Camera server ${groupName(cause.value, names)}: ${cameras} at ${where} offline`;
-  if (cameras === "") return `${capital(where)} offline`;
-  return locations.size === 0 ? `${cameras} offline` : `${cameras} at ${where} offline`;
+  const at = locations.size === 1 ? locationName(only, names) : counted(locations.size, "location");
+  const cameras = recordings === 0 ? [] : [counted(recordings, "camera")];
+  return [...cameras, ...(locations.size === 0 ? [] : [at])].join(" at ");
+}
+
+/** The locations that alerts are about; else recordings, and theirs. */
+function sizeOfAlerts(episodes: readonly Episode[]): IncidentSize {
+  const whole = episodes.filter(({ subject }) => subject.kind === "location");
+  const recordings = whole.length > 0 ? [] : episodes.filter(({ subject }) => subject.kind === "recording");
+  const locations = [...whole, ...recordings].flatMap(({ locationId }) => locationId || []);
+  return { recordings: new Set(recordings.map(({ subject }) => subject.id)).size, locations: new Set(locations) };
+}
+
+function widestName(episodes: readonly Episode[], names: IncidentNames): string {
+  const [subject] = widestSubjects({ episodes }, 1);
+  return subject ? subjectName(subject, names, episodes[0]?.locationId) : "No alert";
 }
 
 /** The names of an incident's locations, at most eight: `Leeds, York and 3 more`. */
@@ -76,18 +105,6 @@ export function incidentPlaces(incident: Incident, names: IncidentNames): string
   const more = worst.length > MOST_NAMED ? [`${count(worst.length - MOST_NAMED)} more`] : [];
   const [last = "", ...others] = [...named, ...more].reverse();
   return others.length === 0 ? last : `${others.reverse().join(", ")} and ${last}`;
-}
-
-function singleTitle(episodes: readonly Episode[], first: Episode, names: IncidentNames): string {
-  const name = subjectName(first.subject, names, first.locationId);
-  const often = Math.max(
-    ...Map.groupBy(episodes, ({ problem }) => problem)
-      .values()
-      .map(({ length }) => length),
-  );
-  if (often >= OFTEN) return `${name} flapped ${count(often)} times`;
-  const said = [...new Set(episodes.map(problemWords))].filter(Boolean).join(", ");
-  return said === "" ? name : `${name}: ${said}`;
 }
 
 function problemWords({ problem, alertname = "" }: Episode): string {

@@ -14,6 +14,7 @@ import {
   type Subject,
 } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import { type Interval, lengthIn, union } from "../lib/intervals.ts";
 
 /** One episode of an alert as incidents see it. */
 export interface Episode {
@@ -172,6 +173,21 @@ export interface IncidentSize {
   readonly locations: ReadonlySet<string>;
 }
 
+/**
+ * The times in which an incident was an outage, in order; of one that has no outage, or only other alerts by now, those
+ * in which it had alerts. One that lasts has no end.
+ */
+export function spansOf({ episodes }: Pick<Incident, "episodes">): readonly Interval[] {
+  const outages = episodes.filter(({ problem }) => OUTAGES.has(problem));
+  const isOutage = outages.some(fires) || (outages.length > 0 && !episodes.some(fires));
+  return union((isOutage ? outages : episodes).map((one) => ({ from: one.startsAt, to: endOf(one) })));
+}
+
+/** The sum of the spans of an incident until now, ms. */
+export function durationOf(incident: Pick<Incident, "episodes">, now: Instant): number {
+  return lengthIn(spansOf(incident), { from: 0, to: now });
+}
+
 /** The id of the incident that begins with an episode: 25 bits, without letters that sound or look like others. */
 function incidentId(episode: string): string {
   const hash = createHash("sha256").update(episode).digest().readUInt32BE(0);
@@ -191,19 +207,22 @@ function joinTogether(outages: readonly Episode[], sets: Sets): void {
   }
 }
 
-/** Episodes that a wider one takes in: of its location or its group, begun during it or a little earlier. Gives those. */
+/** Episodes that a wider one of their location or group takes in. Gives those. */
 function joinWider<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
   const wider = Map.groupBy(outages.filter(isWide), (one) => keyOf(scopeOf(one)));
   return outages.filter((one) => {
-    const around = scopesAround(one).flatMap((scope) => lastBefore(wider.get(keyOf(scope)) ?? [], one) ?? []);
+    const around = scopesAround(one).flatMap((scope) => widerThan(one, wider.get(keyOf(scope)) ?? []));
     for (const { id } of around) sets.join(id, one.id);
     return around.length > 0;
   });
 }
 
-function lastBefore<E extends Episode>(wider: readonly E[], { startsAt }: E): E | undefined {
-  const found = wider[wider.findLastIndex((one) => one.startsAt - AGAIN_MS <= startsAt)];
-  return found && startsAt <= endOf(found) ? found : undefined;
+/** The wider ones in which an episode begins; else the first that begins during it, and not much later. */
+function widerThan<E extends Episode>(one: E, wider: readonly E[]): readonly E[] {
+  const latest = Math.min(endOf(one), one.startsAt + AGAIN_MS);
+  const around = wider.filter((other) => one.startsAt <= endOf(other) && other.startsAt <= latest);
+  const before = around.filter(({ startsAt }) => startsAt <= one.startsAt);
+  return before.length > 0 ? before : around.slice(0, 1);
 }
 
 /** Outages at many places that begin together: those of a camera server, or all of a storm. Gives them. */
@@ -252,6 +271,7 @@ function isAgain({ startsAt }: Episode, before: Episode): boolean {
 }
 
 const endOf = ({ endsAt = Infinity }: Episode) => endsAt;
+export const fires = ({ endsAt }: Pick<Episode, "endsAt">) => endsAt === undefined;
 
 /** Episodes of one rule about a location and its recordings that fire at the same time: those inhibit that. */
 function joinCounts(sorted: readonly Episode[], sets: Sets): void {

@@ -15,7 +15,7 @@ import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { count, counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
-import { inZone, timesSeenAt } from "../lib/when.ts";
+import { inZone, lastedText, timesSeenAt } from "../lib/when.ts";
 import { ackText } from "./cli/command.ts";
 
 type IncidentTimeline = z.infer<typeof ApiIncidentTimeline>;
@@ -78,7 +78,7 @@ export function incidentText(incident: IncidentTimeline, asked: Asked): string {
   const times = timesSeenAt(now, zone);
   const at = (instant: Instant) => times.at(instant, timezone);
   const [from, to] = [Date.parse(startsAt), endsAt === null ? undefined : Date.parse(endsAt)];
-  const lasted = humanDuration((to ?? now) - from);
+  const lasted = lastedText(incident.durationSeconds * 1000, from, to ?? now);
   const state = to === undefined ? `open since ${at(from)}` : `over: ${at(from)} – ${at(to)}`;
   const ack = acknowledgement ? ackText(acknowledgement, at) : to === undefined ? "unacknowledged" : "";
   const locations = [...new Set(incident.episodes.flatMap(({ location }) => location ?? []))];

@@ -33,6 +33,7 @@ export interface DigestEpisode extends Episode {
 /** An incident inside a period, of the recordings that the digest is about. */
 export interface DigestIncident extends Pick<Incident, "id" | "startsAt" | "endsAt"> {
   readonly title: string;
+  readonly durationMs: number;
   /** Recordings were offline, or missing. */
   readonly isOutage: boolean;
   /** Visits of the period that were not counted, each at one incident. */

@@ -1,6 +1,6 @@
 /** Incidents of the stored episodes, as pages and the API list and find them. */
 import type { StoredAcknowledgement } from "../alerting/acknowledgement.ts";
-import { findIncident, type Incident, incidentsOf, widestSubjects } from "../alerting/incident.ts";
+import { durationOf, findIncident, type Incident, incidentsOf, widestSubjects } from "../alerting/incident.ts";
 import { visitsOnce } from "../alerting/uncounted.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import type { StoredEpisode } from "../store/episodes.ts";
@@ -50,8 +50,8 @@ export function incidentListing(
 ): Listing<KnownIncident> {
   return listingOf(knownIncidents(episodes, now), page, (incident) => {
     if (!incident.episodes.some(matches)) return undefined;
-    const { id, startsAt, endsAt = now } = incident;
-    const most = sort === "longest" ? Math.max(0, Math.round(endsAt - startsAt)) : startsAt;
+    const { id, startsAt } = incident;
+    const most = sort === "longest" ? Math.round(durationOf(incident, now)) : startsAt;
     // A key that goes up as the start goes back.
     return `${String(Number.MAX_SAFE_INTEGER - most).padStart(16, "0")} ${id}`;
   });

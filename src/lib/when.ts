@@ -69,6 +69,11 @@ export function span(from: Instant, to: Instant): string {
   return humanDuration(ms < 600_000 ? ms : Math.floor(ms / 60_000) * 60_000);
 }
 
+/** A duration between two instants: `12 m`; `36 s in all` where that is not all of the time. */
+export function lastedText(ms: number, from: Instant, to: Instant): string {
+  return Math.round(ms) < Math.floor(to - from) ? `${span(0, ms)} in all` : span(from, to);
+}
+
 /** An instant in a zone; in UTC where the zone is unknown. */
 export function inZone(at: Instant, timezone: string): DateTime {
   const time = DateTime.fromMillis(at, { zone: timezone, locale: "en-GB" });

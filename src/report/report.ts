@@ -35,6 +35,7 @@ export interface ReportIncident {
   readonly startsAt: Instant;
   /** Undefined while it is open. */
   readonly endsAt: Instant | undefined;
+  readonly durationMs: number;
   /** Visits of the period that were not counted. */
   readonly visits: VisitsLost | undefined;
 }

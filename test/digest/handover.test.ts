@@ -40,6 +40,8 @@ const night: Shift = {
     ...Array.from({ length: 8 }, (_, i) => camera(`n${i}`, "norwich", "02:31", "03:41")),
     camera("door", "bath", "06:10"),
     camera("till", "leeds", "07:02"),
+    camera("safe", "york", "01:02", "01:03"),
+    camera("safe", "york", "01:31", "01:32"),
   ]),
   acknowledgements: new Map([
     [
@@ -79,7 +81,7 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
   const document = handoverOf(night);
   expect(document.title.length).toBeLessThan(70);
   expect(`${document.title}\n\n${plainText(document)}`).toMatchInlineSnapshot(`
-    "Handover Thu 26 Nov 20:00–today 08:00 GMT: 2 open, 1 over
+    "Handover Thu 26 Nov 20:00–today 08:00 GMT: 2 open, 2 over
 
     2 incidents are open, 1 of them unacknowledged.
 
@@ -100,11 +102,14 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
       Ben, 06:30 GMT: router is up
       Notified Slack (ops) at 06:12 GMT, a@b (ops) at 06:13 GMT
 
-    Over (1)
+    Over (2)
 
     8 cameras at Norwich offline · I-B8JNH
       02:31 GMT to 03:41 GMT, 1 h 10 m
       Notified Slack (ops) at 02:33 GMT
+
+    safe · York: offline · I-SSJ98
+      01:02 GMT to 01:32 GMT, 2 m in all
 
     Silences and maintenance that end within a day (2)
 

@@ -158,7 +158,7 @@ describe("GET /api/v1/incidents", () => {
     expect((body as Listing<unknown>).items).toMatchObject([
       { recordings: 0, locations: 0, cause: null, episodes: [{ recording: null, locationId: null, location: null }] },
       {
-        ...{ endsAt: null, durationSeconds: 1200, recordings: 1, locations: 1, timezone: "UTC" },
+        ...{ endsAt: null, durationSeconds: 150, recordings: 1, locations: 1, timezone: "UTC" },
         acknowledgement: { author: "dana", until: null },
         cause: { label: "location_id", value: "loc-1" },
         episodes: [{ endReason: "recovered" }, { recording: "Till <1>", location: "Leeds", endReason: null }],

@@ -131,7 +131,14 @@ export function aReport(name: string): Report {
   const period = { from: NOW - 86_400_000, to: NOW, label: "Fri 30 Jan 2026" };
   const total = { ...loss, knownMs: loss.expectedMs };
   const before = { period: { ...period, label: "Thu 29 Jan 2026" }, total, incidents: 0 };
-  const incident = { id: "I-4F2K7", title: `${name}: offline`, startsAt: NOW - 9_000, endsAt: NOW, visits: undefined };
+  const incident = {
+    id: "I-4F2K7",
+    title: `${name}: offline`,
+    startsAt: NOW - 9_000,
+    endsAt: NOW,
+    durationMs: 9_000,
+    visits: undefined,
+  };
   const rows = [{ id: "leeds", name, incidents: 1, loss }];
   return { now: NOW, period, before, total: loss, incidents: [incident], rows, groups: ["location", "region"] };
 }

@@ -13,7 +13,7 @@ const lossOf = (causes: Partial<Record<LossCause, number>>, known = 1_000 * HOUR
 
 function reportOf(total: ReturnType<typeof lossOf>, before = total, name = "Leeds Briggate"): Report {
   const rows = [{ id: "leeds", name, incidents: 1, loss: { ...total, unknown: 0 } }];
-  const incidents = [{ id: "I-4F2K7", title: "", startsAt: 0, endsAt: 1, visits: undefined }];
+  const incidents = [{ id: "I-4F2K7", title: "", startsAt: 0, endsAt: 1, durationMs: 1, visits: undefined }];
   return {
     now: 0,
     period: span,

@@ -1,6 +1,6 @@
 /** The incidents of a digest or a report: those of its recordings, worst first. */
 import { latestOf } from "../../alerting/acknowledgement.ts";
-import { incidentsOf, sizeOfIncident } from "../../alerting/incident.ts";
+import { durationOf, incidentsOf, sizeOfIncident } from "../../alerting/incident.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import { visitsOf, visitsOnce } from "../../alerting/uncounted.ts";
 import { type Interval, lengthIn, subtract } from "../../lib/intervals.ts";
@@ -49,7 +49,7 @@ export function createIncidents({ episodes, acknowledgements = new Map(), mainte
         const title = incidentTitle({ id, startsAt, endsAt, cause, episodes: of }, names);
         const acknowledgement = latestOf(of, acknowledgements);
         const known = { isOutage: size > 0, visits: visitsOf(of), acknowledgement, keys: new Set(of.map(keyOf)) };
-        const incident = { id, title, startsAt, endsAt, ...known };
+        const incident = { id, title, startsAt, endsAt, durationMs: durationOf({ episodes: of }, now), ...known };
         return { incident, weight: size * lostMs, lostMs };
       });
       listed.sort((a, b) => b.weight - a.weight || b.lostMs - a.lostMs || a.incident.startsAt - b.incident.startsAt);

@@ -4,6 +4,7 @@ import { sumOfVisits, visitsWords } from "../../alerting/uncounted.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted, isBelow, percent } from "../../lib/format.ts";
 import { capital } from "../../lib/text.ts";
+import { lastedText } from "../../lib/when.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
 import { causeNotes } from "../../report/summary.ts";
 import { availability, lostMs } from "../../report/tally.ts";
@@ -17,14 +18,14 @@ const MOST_INCIDENTS = 20;
 export function incidentsSection(digest: Digest, limit: number): DigestSection {
   const { incidents, visitWorth } = digest;
   const rows = firstRows(incidents, Math.min(limit, MOST_INCIDENTS), "incident", (one) => {
-    const { id, title, startsAt, endsAt = digest.now, acknowledgement } = one;
+    const { id, title, startsAt, endsAt = digest.now, durationMs, acknowledgement } = one;
     const words = [
       outageTimes(one, digest),
       visitsWords(one.visits, visitWorth),
       acknowledgement ? acknowledgedText(acknowledgement, (at) => moment(at, digest)) : "",
     ];
     const note = `${id} · ${words.filter(Boolean).join("; ")}`;
-    return { name: title, value: humanDuration(Math.max(0, endsAt - startsAt)), note };
+    return { name: title, value: lastedText(durationMs, startsAt, endsAt), note };
   });
   const cost = visitsWords(sumOfVisits(incidents.flatMap(({ visits }) => visits ?? [])), visitWorth);
   const count = [counted(incidents.length, "incident"), cost].filter(Boolean).join(", ");

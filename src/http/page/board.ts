@@ -3,7 +3,7 @@
 import { isOfLenswatch } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { type FleetHeadline, handledOf, headlineOf } from "../../alerting/headline.ts";
-import type { Incident } from "../../alerting/incident.ts";
+import { type Incident, spansOf } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import {
@@ -144,10 +144,11 @@ ${severityWord(worst)}<div><h3><bdi>${incidentTitle(incident, namesIn(data))}</b
 ${token === undefined ? nothing : incidentButtons("./", incident.id, alerts.length)}</li>`;
 }
 
-/** With how often its subject fired again, if it did. */
-function incidentLinkOf({ id, episodes }: Incident): Markup {
-  const isOne = new Set(episodes.map(({ subject }) => subject.id)).size === 1 && episodes.length > 1;
-  return html`${isOne ? `${count(episodes.length)} times · ` : ""}<a class="t" href="${incidentLink("./", id)}">${id}</a>`;
+/** With how often it came, if that was several times. */
+function incidentLinkOf(incident: Incident): Markup {
+  const { id } = incident;
+  const times = spansOf(incident).length;
+  return html`${times > 1 ? `${count(times)} times · ` : ""}<a class="t" href="${incidentLink("./", id)}">${id}</a>`;
 }
 
 /** In a form that is about the time when the page was made. */

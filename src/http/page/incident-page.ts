@@ -2,7 +2,7 @@
 
 import { latestOf, suppressionBy } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
-import type { Incident } from "../../alerting/incident.ts";
+import { durationOf, type Incident } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentPlaces, incidentTitle, subjectName } from "../../alerting/incident-words.ts";
 import { attentionIn, entriesOf, ratedIn } from "../../alerting/overview.ts";
@@ -11,7 +11,7 @@ import { type VisitWorth, visitsOf, visitsWords } from "../../alerting/uncounted
 import type { Instant } from "../../lib/clock.ts";
 import { counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { span } from "../../lib/when.ts";
+import { lastedText } from "../../lib/when.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import { acknowledgementsIn, incidentZone } from "../incidents.ts";
 import { episodeListing } from "../v1/episodes.ts";
@@ -42,7 +42,7 @@ export function incidentPage({ incident, lines, worth }: IncidentDetails, data: 
   const when =
     endsAt === undefined
       ? html`Since ${sinceAt(startsAt, zone, moment, isBrief)}`
-      : html`${at(startsAt)} to ${at(endsAt)}, ${span(startsAt, endsAt)}`;
+      : html`${at(startsAt)} to ${at(endsAt)}, ${lastedText(durationOf(incident, moment.now), startsAt, endsAt)}`;
   const cost = visitsWords(visitsOf(episodes), worth, endsAt === undefined);
   const places = incidentPlaces(incident, namesIn(data));
   const { items, total } = episodeListing(episodes, { limit: EPISODES_SHOWN }, fleet.inventory, moment.now);

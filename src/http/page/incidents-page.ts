@@ -1,13 +1,13 @@
 /** `GET /incidents`: what happened, filtered and sorted, also as CSV; and the last day of it for the overview. */
 
-import { episodeOf, type Incident, incidentsOf } from "../../alerting/incident.ts";
+import { durationOf, episodeOf, type Incident, incidentsOf } from "../../alerting/incident.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import { type CsvColumns, csvTable } from "../../lib/csv.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { span } from "../../lib/when.ts";
+import { lastedText } from "../../lib/when.ts";
 import type { StoredEpisode } from "../../store/episodes.ts";
 import { incidentListing, incidentZone } from "../incidents.ts";
 import { textMatcher } from "../search.ts";
@@ -156,7 +156,7 @@ function incidentTable(incidents: readonly Incident[], data: PageData, root: Roo
       html`<a href="${incidentLink(root, id)}"><bdi>${incidentTitle(incident, namesIn(data))}</bdi></a> <small>${id}</small>`,
       timeAt(startsAt, zone, moment, isBrief),
       incident.endsAt === undefined ? nothing : timeAt(endsAt, zone, moment, isBrief),
-      html`${span(startsAt, endsAt)}`,
+      html`${lastedText(durationOf(incident, moment.now), startsAt, endsAt)}`,
     ];
   });
   return tableOf(caption, [["Incident"], ["Began", "began"], ["Ended", "ended"], ["Lasted", "lasted", "t"]], rows);

@@ -5,7 +5,7 @@ import { humanDuration } from "../../lib/duration.ts";
 import { columnPercent, count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital } from "../../lib/text.ts";
-import { inZone, span } from "../../lib/when.ts";
+import { inZone, lastedText } from "../../lib/when.ts";
 import { causeWords, lossCauses } from "../../report/attribute.ts";
 import { type Report, reportPeriods } from "../../report/report.ts";
 import type { AskedReport } from "../v1/report.ts";
@@ -145,10 +145,10 @@ function tableMarkup(caption: string, [first = "", ...heads]: readonly string[],
 
 /** The begin of an incident in the zone of its report, how long it lasted, and what it cost. */
 export function incidentCells(
-  { startsAt, endsAt, uncounted }: ReportIncident,
+  { startsAt, endsAt, durationSeconds, uncounted }: ReportIncident,
   { madeAt, period: { timezone } }: Pick<ReportPage, "madeAt" | "period">,
 ) {
-  const lasted = span(Date.parse(startsAt), Date.parse(endsAt ?? madeAt));
+  const lasted = lastedText(durationSeconds * 1000, Date.parse(startsAt), Date.parse(endsAt ?? madeAt));
   return {
     began: inZone(Date.parse(startsAt), timezone).toFormat("ccc d LLL HH:mm"),
     lasted: endsAt === null ? `${lasted}, open` : lasted,

@@ -1,7 +1,7 @@
 /** `GET /api/v1/incidents`: what began together for one cause, with its alerts; one with its timeline. */
 import { z } from "zod";
 import { latestOf } from "../../alerting/acknowledgement.ts";
-import { sizeOfIncident } from "../../alerting/incident.ts";
+import { durationOf, sizeOfIncident } from "../../alerting/incident.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import { visitsOf } from "../../alerting/uncounted.ts";
 import { DAY_MS } from "../../lib/clock.ts";
@@ -23,7 +23,7 @@ const incident = {
   title: z.string().describe("What is wrong, or was: `240 cameras at 30 locations offline`."),
   startsAt: timeSchema,
   endsAt: timeSchema.nullable().describe("Null while one of its alerts fires."),
-  durationSeconds: z.number().min(0).describe("Until now while it lasts."),
+  durationSeconds: z.number().min(0).describe("In which it was an outage, or had alerts; until now while it lasts."),
   timezone: z.string().describe("IANA name: of its recordings, where they share one, else UTC."),
   recordings: z.int().min(0).describe("Recordings that were offline, each once."),
   locations: z.int().min(0),
@@ -93,7 +93,7 @@ export function incidentRows(incidents: readonly KnownIncident[], data: PageData
     const acknowledgement = latestOf(episodes, acknowledgements);
     return {
       ...{ id, title: incidentTitle(one, names), startsAt: isoTime(startsAt), endsAt: isoTime(endsAt) },
-      durationSeconds: Math.max(0, ((endsAt ?? moment.now) - startsAt) / 1000),
+      durationSeconds: durationOf(one, moment.now) / 1000,
       timezone: incidentZone(one, data),
       ...{ recordings, locations: locations.size, cause },
       acknowledgement: acknowledgement ? ackRow(acknowledgement) : null,

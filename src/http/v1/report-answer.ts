@@ -34,6 +34,7 @@ const ReportIncident = z
     title: z.string(),
     startsAt: timeSchema,
     endsAt: timeSchema.nullable(),
+    durationSeconds: seconds.describe("In which it was an outage, or had alerts; until now while it lasts."),
     uncounted: ApiVisits.describe(
       "Visits of the period that were not counted, each at one incident; null where none is known.",
     ),
@@ -72,8 +73,9 @@ export function answerOf(report: Report, { timezone, by }: { readonly timezone: 
     summary: reportSummary(report),
     figures: reportFigures(report),
     notes: causeNotes(total),
-    incidents: incidents.slice(0, WORST).map(({ id, title, startsAt, endsAt, visits = null }) => {
-      return { id, title, startsAt: isoTime(startsAt), endsAt: isoTime(endsAt), uncounted: visits };
+    incidents: incidents.slice(0, WORST).map(({ id, title, startsAt, endsAt, durationMs, visits = null }) => {
+      const times = { startsAt: isoTime(startsAt), endsAt: isoTime(endsAt), durationSeconds: durationMs / 1000 };
+      return { id, title, ...times, uncounted: visits };
     }),
     total: lossOf(total),
     before: { ...spanOf(before.period), total: lossOf(before.total) },
