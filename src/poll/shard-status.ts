@@ -21,7 +21,7 @@ export type Answers = ReadonlyMap<string, StatusSnapshot>;
 
 /**
  * Gives `ask(locationIds, last)`: all answers as one snapshot, and the `error` why the locations in its `unread` have none.
- * `last`: the answers of the sweep before; undefined where none are to be followed. Throws the first error where there is no answer.
+ * `last`: the answers of the sweep before. Throws the first error where there is no answer.
  */
 export function createAskStatus(service: Pick<Service, "statusUptime">, locationsPerRequest: number) {
   const sizes = createRequestSizes(locationsPerRequest);
@@ -32,7 +32,7 @@ export function createAskStatus(service: Pick<Service, "statusUptime">, location
     for (const round of chunksOf(sizes.requests(locationIds), REQUESTS_AT_ONCE)) {
       let isSilent = true;
       const asked = round.map((entities) =>
-        service.statusUptime({ entities, entityType: "location", last: last && (last.get(entities[0] ?? "") ?? null) }),
+        service.statusUptime({ entities, entityType: "location", last: last?.get(entities[0] ?? "") }),
       );
       for (const [i, settled] of (await Promise.allSettled(asked)).entries()) {
         const request = round[i] ?? [];

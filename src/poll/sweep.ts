@@ -36,8 +36,6 @@ const EVALUATED_KEPT_MS = 120_000;
 const INTERNAL = "lenswatch failed to evaluate or store what the service answered: its log has the cause";
 /** And a tenth of the interval at most. */
 const ATTEMPTS_KEPT_MS = 1_000;
-/** From this interval on parsing answers whole costs less than keeping the last one, 350 bytes a recording. */
-const PARSED_WHOLE_FROM_MS = 30_000;
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
@@ -86,7 +84,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
 
 /** The last sweep of a shard here. */
 interface Evaluated {
-  readonly answers: Answers | undefined;
+  readonly answers: Answers;
   /** The nonce under which it was stored, and the members of that state. */
   readonly nonce?: string | undefined;
   readonly members?: Members | undefined;
@@ -153,11 +151,9 @@ class Sweeper {
       return "failed";
     }
     const evaluated = this.#evaluated.get(shard);
-    const isFollowed = watch.statusIntervalMs < PARSED_WHOLE_FROM_MS;
-    const followed = isFollowed ? (evaluated?.answers ?? new Map()) : undefined;
-    const answer = await this.#ask(shard, locationIds, { askedAt: now, last: followed });
+    const answer = await this.#ask(shard, locationIds, { askedAt: now, last: evaluated?.answers });
     if (!answer) return "failed";
-    const { snapshot, error } = answer;
+    const { snapshot, answers, error } = answer;
     const { readings } = snapshot;
     answered.rows = readings.length;
     const swept = { stored, readings, locationIds, attempts: all.attempts, now };
@@ -171,7 +167,6 @@ class Sweeper {
       ...{ ...known, unbroken, others, counts, members },
     });
     const { patch, absent, stale, unread, groups } = evaluation;
-    const answers = isFollowed ? answer.answers : undefined;
     this.#evaluated.set(shard, { answers });
     const sweep = {
       lateMs: lateMs(patch.gaps, watch.statusIntervalMs),

@@ -51,11 +51,8 @@ const AREA_MEASURES = ["area_total_entries", "area_total_dwell_time", "area_aver
 /** A reply without segments (contract: "Routes"). */
 type Summary<Measure extends string> = Omit<MetricReply<Measure>, "segments" | "estimates">;
 
-/**
- * `last`: the snapshot before of the same entities, taken over by the next one, which makes reading that quick; null for
- * the first of those, undefined where none follows.
- */
-export type StatusQuery = EntitiesQuery & { readonly last?: StatusSnapshot | null | undefined };
+/** `last`: the snapshot before of the same entities, taken over by the next one, which makes reading that quick. */
+export type StatusQuery = EntitiesQuery & { readonly last?: StatusSnapshot | undefined };
 
 /** `known`: what is known of recordings already, which their rows are read by: a row may lack its time zone. */
 export type UptimeQuery = Days & { readonly known?: KnownRecording | undefined };
@@ -138,7 +135,7 @@ export function createService(deps: ServiceDeps): Service {
       "status_uptime",
       ({ last, ...query }: StatusQuery) => ({
         ...statusRequest(query),
-        ...(last !== undefined && { read: (text: Buffer) => replies.read(text, last ?? undefined) }),
+        read: (text: Buffer) => replies.read(text, last),
       }),
       (payload) => (replies.isSnapshot(payload) ? payload : parseStatusRows(payload, report)),
     ),
