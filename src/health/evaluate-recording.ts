@@ -22,8 +22,6 @@ export interface RecordingSweep {
   readonly context: EvaluationContext;
   readonly moment: EvaluationMoment;
   readonly rules: ReturnType<typeof compileRules>;
-  /** Recordings with a low figure, a set for each rule about one; undefined where each has to be asked for. */
-  readonly low: readonly ReadonlySet<string>[] | undefined;
 }
 
 export interface EvaluatedRecording extends Outcomes {
@@ -83,15 +81,11 @@ export function decision(id: string, reason: DecisionReason, at: Instant): Outco
  * closures for each recording of a large fleet are most of a sweep's garbage.
  */
 function isHealthy(id: string, { status, averageQuality, lastSeenAt }: GoodReading, sweep: RecordingSweep): boolean {
-  const { context, moment, rules, low } = sweep;
+  const { context, moment, rules } = sweep;
   if (status !== "online") return false;
   if (averageQuality !== undefined && averageQuality < rules.qualityFloor) return false;
   if (lastSeenAt !== undefined && moment.now - lastSeenAt >= rules.lastSeenMs) return false;
   for (const when of rules.counts) if (context.counts?.(when, "recording", id)?.met) return false;
-  if (low) {
-    for (const ids of low) if (ids.has(id)) return false;
-    return true;
-  }
   for (const { below, figure } of rules.figures) if ((context.uptime(id, figure) ?? below) < below) return false;
   return true;
 }

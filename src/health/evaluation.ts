@@ -37,8 +37,6 @@ export interface EvaluationContext {
   readonly excluded: ReadonlySet<string>;
   /** A figure of uptime or segments, ratio 0–1. */
   uptime(recordingId: string, figure: Figure): number | undefined;
-  /** Recordings of the shard whose ratio is below `below`; spares asking for each. */
-  lowUptimes?(figure: Figure, below: number): ReadonlySet<string>;
   /** The evidence of counts; undefined where nobody asks. */
   readonly counts?: CountsLookup | undefined;
   /** False only outside a schedule that is known; asked for every recording at every sweep. */

@@ -73,7 +73,7 @@ class ShardEvaluation {
   readonly #notRead = new Map<string, { readonly count: number; readonly readAt: Instant }>();
 
   constructor(previous: ShardState, context: EvaluationContext) {
-    const { now, intervalMs, rules, lowUptimes } = context;
+    const { now, intervalMs, rules } = context;
     this.#previous = previous;
     this.#context = context;
     this.#gaps = gapsAfter(previous, now, context.unbroken);
@@ -82,8 +82,7 @@ class ShardEvaluation {
     this.#moment = { now, maxGapMs, sinceLastMs: sinceLastMs > maxGapMs ? 0 : sinceLastMs };
     this.#rules = compileRules(rules);
     this.#places = createPlaces(context);
-    const low = lowUptimes && this.#rules.figures.map(({ figure, below }) => lowUptimes(figure, below) ?? NONE);
-    this.#sweep = { context, moment: this.#moment, rules: this.#rules, low };
+    this.#sweep = { context, moment: this.#moment, rules: this.#rules };
     this.#isCounted = this.#rules.location.length + this.#rules.groups.size > 0;
     this.#before = previous.recordings;
   }

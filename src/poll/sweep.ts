@@ -47,7 +47,7 @@ interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assi
   readonly firing: Store["firing"];
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
-  readonly uptime: Pick<Store["uptime"], "figure" | "figuresAt" | "below" | "refreshFigures">;
+  readonly uptime: Pick<Store["uptime"], "figure" | "figuresAt" | "refreshFigures">;
   readonly schedules: ScheduleLookup;
   /** What counts show; undefined where no rule is about them. */
   readonly followCounts?: ((now: Instant) => Promise<CountsLookup | undefined>) | undefined;
@@ -160,7 +160,7 @@ class Sweeper {
     const { before, lost, ...known } = await this.#readContext(shard, swept);
     const unbroken = before.state.sweptAt >= this.#startedAt;
     const others = presenceBeside(all, subject);
-    const fixed = this.#context(shard, locationIds, { now, figuresBelieved: this.#areFiguresBelieved(shard, all) });
+    const fixed = this.#context(locationIds, { now, figuresBelieved: this.#areFiguresBelieved(shard, all) });
     const members = evaluated?.nonce === before.nonce ? evaluated.members : undefined;
     const evaluation = judgeShard(before.state, snapshot, {
       ...fixed,
@@ -244,7 +244,6 @@ class Sweeper {
   }
 
   #context(
-    shard: number,
     locationIds: readonly string[],
     { now, figuresBelieved }: { readonly now: Instant; readonly figuresBelieved: boolean },
   ) {
@@ -259,8 +258,6 @@ class Sweeper {
       isAssigned: (id: string) => assigned.shardOf(id) !== undefined,
       excluded: this.#excluded,
       uptime: (id: string, figure: Figure) => (figuresBelieved ? uptime.figure(id, figure) : undefined),
-      lowUptimes: (figure: Figure, below: number) =>
-        figuresBelieved ? uptime.below(shard, figure, below) : new Set<string>(),
       ...schedules(now),
     };
   }

@@ -83,8 +83,6 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
 
 interface KeptFigures extends ShardFigures {
   readonly nonce: string;
-  /** Recordings by figure and threshold, computed when first asked for. */
-  readonly below: Map<string, ReadonlySet<string>>;
   isStale: boolean;
   usedAt: number;
 }
@@ -101,14 +99,11 @@ function createFigures() {
     shards.delete(shard);
   }
 
-  const ratioIn = ({ isStale, kinds }: KeptFigures, { ratios }: FigureRow, figure: Figure): number | undefined =>
-    isStale ? undefined : (ratios[kinds.indexOf(figure)] ?? undefined);
-
   return {
     keep(shard: number, nonce: string, figures: ShardFigures): void {
       const usedAt = performance.now();
       for (const [other, known] of shards) if (other === shard || usedAt - known.usedAt >= UNUSED_MS) forget(other);
-      const of: KeptFigures = { ...figures, nonce, below: new Map(), isStale: false, usedAt };
+      const of: KeptFigures = { ...figures, nonce, isStale: false, usedAt };
       shards.set(shard, of);
       for (const [id, row] of figures.rows) rowOf.set(id, { of, row });
     },
@@ -122,21 +117,10 @@ function createFigures() {
     /** The time at which they were computed; undefined where there are none. */
     figuresAt: (shard: number): Instant | undefined => shards.get(shard)?.at,
 
-    /** The recordings of a shard whose figure is below a threshold: few, so that a sweep need not check each. */
-    below(shard: number, figure: Figure, threshold: number): ReadonlySet<string> {
-      const known = shards.get(shard);
-      if (!known || known.isStale) return new Set();
-      const key = `${figure} ${threshold}`;
-      const isBelow = ([, row]: readonly [string, FigureRow]) => (ratioIn(known, row, figure) ?? threshold) < threshold;
-      const found = known.below.get(key) ?? new Set([...known.rows].filter(isBelow).map(([id]) => id));
-      known.below.set(key, found);
-      return found;
-    },
-
     /** Ratio 0–1, undefined without a figure. */
     figure(recordingId: string, figure: Figure): number | undefined {
-      const known = rowOf.get(recordingId);
-      return known && ratioIn(known.of, known.row, figure);
+      const { of, row } = rowOf.get(recordingId) ?? {};
+      return of && !of.isStale ? (row?.ratios[of.kinds.indexOf(figure)] ?? undefined) : undefined;
     },
 
     /** Undefined without a schedule, and where it is not known. */

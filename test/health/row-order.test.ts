@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ShardState } from "../../src/health/shard-state.ts";
-import { missingRule, offlineRule, reading, Story, uptimeRule } from "./shard-history.ts";
+import { missingRule, offlineRule, reading, Story } from "./shard-history.ts";
 
 const IDS = ["a", "b", "c", "d", "e"];
 const RULES = [offlineRule(), missingRule()];
@@ -41,24 +41,4 @@ test("a row that comes twice, first where it stood last time and then out of ord
   story.pass(1_000).judge({ readings: rows, unreadable: [], unidentified: 0 });
   expect(story.state.recordings.get("c")?.status).toBe("online");
   expect(story.state.recordings.get("a")?.status).toBe("offline");
-});
-
-test("the set of low figures and asking for each say the same", () => {
-  const figures = new Map([
-    ["a", 0.99],
-    ["b", 0.5],
-  ]);
-  const tell = (withSet: boolean) => {
-    const story = new Story(uptimeRule());
-    for (const [id, ratio] of figures) story.uptimes.set(id, ratio);
-    const plain = story.context.bind(story);
-    const low = (_: number, below: number) =>
-      new Set([...figures.keys()].filter((id) => (figures.get(id) ?? 1) < below));
-    if (withSet) story.context = () => ({ ...plain(), lowUptimes: low });
-    const notified = [1, 2, 3].map(() => story.sweep({ a: "online", b: "online" }));
-    return { notified, state: story.state };
-  };
-  expect(tell(true)).toEqual(tell(false));
-  expect(tell(true).state.recordings.get("b")?.alerts).toBeDefined();
-  expect(tell(true).state.recordings.get("a")?.alerts).toBeUndefined();
 });

@@ -100,12 +100,7 @@ export function memoryStores(fails: (shard: number) => boolean = () => false) {
       forget: async (ids: readonly string[]) => ids.forEach((id) => void names.delete(id)),
       saveRecordings: async (all: readonly Recording[]) => all.forEach((one) => void names.set(one.id, one)),
     },
-    uptime: {
-      figure: () => undefined,
-      figuresAt: () => undefined,
-      below: () => new Set<string>(),
-      refreshFigures: async () => {},
-    },
+    uptime: { figure: () => undefined, figuresAt: () => undefined, refreshFigures: async () => {} },
   };
   return { ...deps, states, attempts, names, reasons };
 }

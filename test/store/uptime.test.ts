@@ -114,23 +114,6 @@ describeWithRedis("uptime", () => {
     expect(await redis.hstrlen(store.keys.uptime(0), "cam")).toBeLessThan(1_200);
   });
 
-  it("gives the recordings below a threshold by current figures, and none once these are stale", async () => {
-    const { uptime } = testStore().store;
-    const save = (b: number) => uptime.saveFigures(0, figures(T0, { a: 0.95, b }));
-    const low = () => [...uptime.below(0, DAY, 0.95)];
-    expect(low()).toEqual([]);
-    await save(0.9);
-    expect(low()).toEqual(["b"]);
-    expect([...uptime.below(0, DAY, 0.9)]).toEqual([]);
-    expect([...uptime.below(0, 2 * DAY, 0.95)]).toEqual([]);
-    await save(0.99);
-    expect(low()).toEqual([]);
-    await save(0.5);
-    expect(low()).toEqual(["b"]);
-    await uptime.refreshFigures([0], T0 + 1);
-    expect(low()).toEqual([]);
-  });
-
   it("histories that come one after another are packed one after another, and written together", async () => {
     const { store, keys } = testStore();
     const packed: string[] = [];
@@ -175,7 +158,7 @@ describeWithRedis("uptime", () => {
     await uptime.saveFigures(0, figures(T0, { a: 0.5, b: 1 }, { a }));
     await uptime.saveFigures(1, figures(T0 + 1, { a: 0.4 }, { a }));
     await uptime.saveFigures(0, figures(T0 + 2, { b: 0.9 }));
-    expect([uptime.figure("a", DAY), [...uptime.below(1, DAY, 0.5)]]).toEqual([0.4, ["a"]]);
+    expect([uptime.figure("a", DAY), uptime.figure("a", 2 * DAY)]).toEqual([0.4, undefined]);
     expect(uptime.schedule("a")).toEqual(a);
     await uptime.saveFigures(1, figures(T0 + 3, {}));
     expect([uptime.figure("a", DAY), uptime.schedule("a")]).toEqual([undefined, undefined]);
@@ -230,18 +213,13 @@ describeWithRedis("uptime", () => {
       fc.asyncProperty(fc.array(shard, { minLength: 1, maxLength: 8 }), async (saves) => {
         const expected = new Map<string, { shard: number; ratio: number }>();
         for (let n = 0; n < 4; n++) await uptime.saveFigures(n, figures(T0, {}));
-        let last: Record<string, number> = {};
         for (const { shard, ids, ratio } of saves) {
-          const ratios = Object.fromEntries(ids.map((n) => [id(n), of(ratio, n)]));
-          await uptime.saveFigures(shard, figures(T0, ratios));
-          if (shard === 1) last = ratios;
+          await uptime.saveFigures(shard, figures(T0, Object.fromEntries(ids.map((n) => [id(n), of(ratio, n)]))));
           for (const [one, had] of expected) if (had.shard === shard) expected.delete(one);
           for (const n of ids) expected.set(id(n), { shard, ratio: of(ratio, n) });
         }
         const all = Array.from({ length: 2_001 }, (_, n) => id(n));
         expect(all.map((one) => uptime.figure(one, DAY))).toEqual(all.map((one) => expected.get(one)?.ratio));
-        const low = all.filter((one) => (last[one] ?? 1) < 0.5);
-        expect([...uptime.below(1, DAY, 0.5)].toSorted()).toEqual(low.toSorted());
       }),
       { numRuns: 30 },
     );
