@@ -89,12 +89,10 @@ export function createReadCounts(deps: ReadCountsDeps) {
     const covered = await store.zones.read(ids);
     const daysOf = createDays(now);
     const locations: PlannedLocation[] = [];
+    // Zones of all locations at once would be tens of megabytes.
     const read = async (id: string) => (await store.counts.read([id])).get(id);
-    const stored = new Map<string, KeptCounts | undefined>();
     for (const id of ids) {
       const kept = await read(id);
-      // Zones of all locations at once would be tens of megabytes.
-      if (!deps.all) stored.set(id, kept);
       const days = daysOf(deps.timezoneOf(id) ?? kept?.timezone ?? "UTC");
       const zones = [...new Set([...(covered.get(id)?.values() ?? [])].flat())];
       locations.push({ id, days, zones, wanted: wantedOf(kept, days, zones, routes(), now) });
@@ -102,7 +100,7 @@ export function createReadCounts(deps: ReadCountsDeps) {
     const zones = new Map(locations.map((one) => [one.id, one.zones]));
     const { answers, error } = await ask(plan(shard, locations, now), zones, signal);
     for (const { id, days, zones: taxonomies } of locations) {
-      const kept = deps.all ? await read(id) : stored.get(id);
+      const kept = await read(id);
       const counts = withAnswers(kept, id, { answers, days, taxonomies, now, all: deps.all });
       await store.counts.save(id, counts, kept);
       const zones = new Map([...counts.zones].filter(([zone]) => taxonomies.includes(zone)));

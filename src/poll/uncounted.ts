@@ -13,6 +13,7 @@ import { chunksOf } from "../lib/chunks.ts";
 import { type Clock, HOUR_MS, type Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { keptFor } from "../lib/kept.ts";
+import { createRecent } from "../lib/recent.ts";
 import { createYielder, mapYielding } from "../lib/yield.ts";
 import type { KeptCounts } from "../store/counts.ts";
 import { type StoredEpisode, toStoredEpisode } from "../store/episodes.ts";
@@ -42,9 +43,8 @@ const SETTLED_AFTER_MS = 72 * HOUR_MS;
 const LOCATIONS_AT_ONCE = 50;
 /** An estimate of what still lasts is used for so long. */
 const ESTIMATE_FOR_MS = 60_000;
-/** Estimates kept: of more, the ones made longer ago are dropped. */
-const MOST_ESTIMATES = 2_000;
-const DROPPED_AFTER_MS = 15 * 60_000;
+/** An estimate that nobody asked for in this time is dropped. */
+const ASKED_WITHIN_MS = 15 * 60_000;
 /** Other locations keep their estimates until the next call. */
 const LOCATIONS_A_CALL = 100;
 
@@ -73,7 +73,8 @@ export function createUncounted(deps: UncountedDeps) {
 }
 
 function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise<Outages>) {
-  const estimates = new Map<string, { at: Instant; endsAt: Instant | undefined; visits: VisitsLost | undefined }>();
+  type Estimate = { at: Instant; endsAt: Instant | undefined; visits: VisitsLost | undefined };
+  const estimates = createRecent<string, Estimate>(ASKED_WITHIN_MS);
 
   const isFresh = ({ id, endsAt }: StoredEpisode, now: Instant) => {
     const made = estimates.get(id);
@@ -82,8 +83,6 @@ function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise
 
   async function renew(rows: readonly StoredEpisode[], ids: readonly string[], now: Instant): Promise<void> {
     const [all, kept, places] = await Promise.all([outages(now), deps.counts.read(ids), placesOf(deps, ids)]);
-    if (estimates.size > MOST_ESTIMATES)
-      for (const [id, { at }] of estimates) if (now - at >= DROPPED_AFTER_MS || now < at) estimates.delete(id);
     await mapYielding(rows, (row) => {
       // Another call estimated it meanwhile.
       if (isFresh(row, now)) return;

@@ -21,8 +21,6 @@ export interface NewestIndex {
   readonly timezone: string;
 }
 
-export type IndexZone = ReturnType<typeof createIndexZone>;
-
 export function createIndexZone(deps: {
   readonly wall: WallClock;
   readonly clock: Clock;

@@ -8,8 +8,6 @@ import { mapYielding } from "../lib/yield.ts";
 import { readDocument, type Versioned } from "./documents.ts";
 import type { Keys } from "./keys.ts";
 
-const READ_EVERY_MS = 15_000;
-
 /** The count of a location in the last local hour that is over; undefined: not known. */
 export interface CountedHour {
   readonly locationId: string;
@@ -39,7 +37,6 @@ const NONE: JudgedCounts = { at: 0, rules: {}, hours: [] };
 export function createCountVerdictStore(redis: Redis, keys: Keys) {
   const decode = (text: string) => JSON.parse(text) as JudgedCounts;
   let known: Versioned<JudgedCounts> = { nonce: "", state: NONE };
-  let readAt = Number.NEGATIVE_INFINITY;
   return {
     async saveAssessed(shard: number, assessed: AssessedShard): Promise<void> {
       await redis.hset(keys.countsAssessed, String(shard), JSON.stringify(assessed));
@@ -56,13 +53,10 @@ export function createCountVerdictStore(redis: Redis, keys: Keys) {
 
     async saveJudged(judged: JudgedCounts): Promise<void> {
       await redis.hset(keys.countsJudged, { n: randomUUID(), d: JSON.stringify(judged) });
-      readAt = Number.NEGATIVE_INFINITY;
     },
 
-    /** Reads what another replica wrote, now and then. */
+    /** Reads what another replica wrote. */
     async refreshJudged(): Promise<JudgedCounts> {
-      if (performance.now() - readAt < READ_EVERY_MS) return known.state;
-      readAt = performance.now();
       known = await readDocument(redis, keys.countsJudged, { decode, empty: NONE, known });
       return known.state;
     },
@@ -70,10 +64,6 @@ export function createCountVerdictStore(redis: Redis, keys: Keys) {
     /** Deletes what counts show and come to, and the usual entries: where none are read, all of it grows old. */
     async forgetAll(): Promise<void> {
       await redis.unlink(keys.countsAssessed, keys.countsJudged, keys.usualEntries);
-      readAt = Number.NEGATIVE_INFINITY;
     },
-
-    /** The verdicts as last read. */
-    judged: (): JudgedCounts => known.state,
   };
 }
