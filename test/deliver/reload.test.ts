@@ -1,6 +1,6 @@
 /** A reload that groups alerts otherwise: what is known of each goes with it. */
 import { expect, it } from "vitest";
-import { HOUR, integration, MINUTE, T0, useTestStore } from "../store/fixtures.ts";
+import { integration, MINUTE, T0, useTestStore } from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { canBeAsked, down, inTurn, Lab, lost } from "./lab.ts";
@@ -161,37 +161,6 @@ describeWithRedis("a reload", () => {
     expect(lab.lines("other/slack/0")).toEqual([]);
   });
 
-  it("overtakes what an earlier configuration decides without a message", async () => {
-    const { redis, store } = testStore();
-    const loaded = async (lab: Lab, hash: string) => {
-      await redis.hset(store.keys.active, "notify", hash);
-      lab.deps.checkActive = () => store.replicas.checkActive("notify", hash);
-    };
-    const lab = new Lab(testStore(), [{ ...slack, sendResolved: false }]);
-    await loaded(lab, "earlier");
-    const a = await lab.fires("a");
-    await lab.until(1);
-    await lab.ends(a);
-    const isDecided = Promise.withResolvers<void>();
-    const mayGoOn = Promise.withResolvers<void>();
-    lab.groups.settle = async (...args) => {
-      isDecided.resolve();
-      await mayGoOn.promise;
-      return store.groups.settle(...args);
-    };
-    lab.now += 10 * MINUTE;
-    const turn = lab.anotherReplica().deliver(slack.id);
-    await isDecided.promise;
-    lab.groups = {};
-    await loaded(lab, "later");
-    await lab.reroute(lab.route, [slack]);
-    await lab.endLease(slack.id);
-    mayGoOn.resolve();
-    await turn;
-    await lab.until(30);
-    expect(lab.lines()).toEqual([expect.stringMatching(/first \+a$/), expect.stringMatching(/resolved -a$/)]);
-  });
-
   it("that a replica has not learned of yet makes it wait, and not ask again and again", async () => {
     const { redis, store } = testStore();
     const lab = new Lab(testStore(), [slack]);
@@ -209,28 +178,5 @@ describeWithRedis("a reload", () => {
     await redis.hset(store.keys.active, "notify", "earlier");
     await lab.until(2);
     expect(lab.lines()).toEqual([expect.stringMatching(/first \+a$/)]);
-  });
-
-  it("does not overtake what was sent: that is stored", async () => {
-    const { redis, store } = testStore();
-    const lab = new Lab(testStore(), [slack]);
-    lab.deps.checkActive = () => store.replicas.checkActive("notify", "");
-    lab.accepted = async () => void (await redis.hset(store.keys.active, "notify", "later"));
-    const a = await lab.fires("a");
-    await lab.until(1);
-    expect(await store.groups.notified(slack.id)).toMatchObject([{ alert: { id: a.id } }]);
-  });
-
-  it("that takes a maintenance away makes due at once what that suppressed", async () => {
-    const lab = new Lab(testStore(), [slack]);
-    lab.route = { ...lab.route, groupIntervalMs: 6 * HOUR };
-    const always = [{ name: "always", intervals: [{ location: "UTC" }] }];
-    lab.maintenance = [{ name: "m", matchers: [], timeIntervals: always, comment: "" }];
-    await lab.fires("a");
-    await lab.until(2);
-    lab.maintenance = [];
-    await lab.reroute();
-    await lab.until(3);
-    expect(lab.lines()).toEqual([expect.stringMatching(/^2 ops\/slack first \+a$/)]);
   });
 });
