@@ -1,11 +1,9 @@
 /** Words that people search by, on pages and in the API. */
-import type { Inventory, RecordingState } from "../health/shard-state.ts";
+import type { Recording } from "../health/recording.ts";
+import type { Inventory } from "../health/shard-state.ts";
 
 /** Names are compared up to here. */
 const NAME_LENGTH = 256;
-
-/** Names of locations, organisations and camera servers that are compared with one form of theirs. */
-const MOST_KEPT = 1_000;
 
 /** True where all words of `text` are in the given names together, whatever their case, accents and punctuation. */
 export function textMatcher(text: string): (names: readonly string[]) => boolean {
@@ -17,12 +15,14 @@ export function textMatcher(text: string): (names: readonly string[]) => boolean
 }
 
 const ASCII = /^[\0-\x7f]*$/;
+/** Punctuation and white space; what they are in ASCII is found several times as fast. */
+const [PUNCTUATION, PLAIN_PUNCTUATION] = [/[\p{P}\s]+/gu, /[\s!-#%-*,-/:;?@[-\]_{}]+/g];
 
 /** `edge 7` for `Edge-7`. */
 function folded(name: string): string {
   const text = name.slice(0, NAME_LENGTH);
-  const plain = ASCII.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "");
-  return plain.toLowerCase().replace(/[\p{P}\s]+/gu, " ");
+  if (ASCII.test(text)) return text.toLowerCase().replace(PLAIN_PUNCTUATION, " ");
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(PUNCTUATION, " ");
 }
 
 /** The words of a text: `edge 7` is one, if written `edge-7`. Punctuation alone is in no name. */
@@ -35,20 +35,18 @@ function wordsOf(text: string): string[] {
 export function recordingMatcher(
   text: string,
   inventory: Inventory,
-): (state: Pick<RecordingState, "id" | "locationId">) => boolean {
+): (one: Partial<Recording> & Pick<Recording, "id" | "locationId">) => boolean {
   const words = wordsOf(text);
-  const kept = new Map<string, string>();
-  const shared = (name: string): string => {
-    const known = kept.get(name) ?? folded(name);
-    if (kept.size >= MOST_KEPT) kept.clear();
-    kept.set(name, known);
-    return known;
-  };
-  const named = (group: string) => shared(`${inventory.nameOf?.(group) ?? ""} ${group}`);
-  return ({ id, locationId }) => {
-    const { name, cameraServer = "", organisation = "", timezone } = inventory.recording(id) ?? {};
-    const place = shared(inventory.location(locationId)?.name || locationId);
-    const all = `${folded(name || id)}\n${place}\n${folded(id)}\n${[cameraServer, organisation].map(named).join("\n")}`;
+  const named = (group: string) => folded(`${inventory.nameOf?.(group) ?? ""} ${group}`);
+  /** What the last row shares with others: those of a location follow each other. */
+  let [of, shared] = ["", ""];
+  return ({ id, locationId, name, cameraServer = "", organisation = "", timezone }) => {
+    const by = `${locationId}\n${cameraServer}\n${organisation}`;
+    if (by !== of) {
+      const place = folded(inventory.location(locationId)?.name || locationId);
+      [of, shared] = [by, [place, named(cameraServer), named(organisation)].join("\n")];
+    }
+    const all = `${folded(name || id)}\n${folded(id)}\n${shared}`;
     // A time zone is part of no other name only as a whole.
     const zone = timezone === text ? folded(text) : "";
     return words.every((word) => all.includes(word) || zone.includes(word));

@@ -155,17 +155,22 @@ function createNames() {
     return recordings.delete(id);
   }
 
+  function recording(id: string): Recording | undefined {
+    const named = recordings.get(id);
+    return named && { id, name: named.name, ...named.place };
+  }
+
   return {
     locations,
     labels,
-    recordings: () => recordings.entries().map(([id, { name, place }]): Recording => ({ id, name, ...place })),
+    /** Those of a location follow each other. */
+    *recordings(): Iterable<Recording> {
+      for (const here of labels.ids()) yield* here.flatMap((id) => recording(id) ?? []);
+    },
     /** Another number after each change of a recording. */
     revision: () => revision,
 
-    recording(id: string): Recording | undefined {
-      const named = recordings.get(id);
-      return named && { id, name: named.name, ...named.place };
-    },
+    recording,
 
     /** Keeps a row as it is stored; null: it is not. */
     keep(of: NamesWrite["of"], id: string, row: string | null): void {

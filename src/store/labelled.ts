@@ -34,6 +34,9 @@ export function createLabelled() {
       if (by > 0) organisations.set(locationId, organisation);
     },
 
+    /** All of them by location. */
+    ids: (): Iterable<readonly string[]> => idsByLocation.values(),
+
     /** The recordings at a location. */
     idsAt: (locationId: string): readonly string[] => idsByLocation.get(locationId) ?? [],
 

@@ -1,7 +1,7 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 
 import { z } from "zod";
-import { recordingStatuses } from "../../health/recording.ts";
+import { type Recording, recordingStatuses } from "../../health/recording.ts";
 import type { FleetOverview } from "../../health/shard-overview.ts";
 import { type FleetSnapshot, type Inventory, type RecordingState, statusOf } from "../../health/shard-state.ts";
 import { totalOf } from "../../health/status-counts.ts";
@@ -80,7 +80,9 @@ export const listRecordings = operation({
         const here = await deps.shards([shard]);
         const states = here.shards.flatMap(({ recordings }) => [...recordings.values()]);
         const wanted = states.filter(
-          (state) => isWanted(state) && (query.status.length === 0 || query.status.includes(statusOf(state, here))),
+          (state) =>
+            isWanted({ ...fleet.inventory.recording(state.id), ...state }) &&
+            (query.status.length === 0 || query.status.includes(statusOf(state, here))),
         );
         return wanted.map((state) => [state.id, recordingRow(state, here, handled)] as const);
       },
@@ -115,10 +117,10 @@ function wantedBy({ q, recording, location }: Omit<RecordingsQuery, "status" | "
   const isWanted = namedIn(recording);
   const isWantedLocation = namedIn(location);
   const matches = q ? recordingMatcher(q, inventory) : () => true;
-  return ({ id, locationId }: Pick<RecordingState, "id" | "locationId">) =>
-    isWantedLocation(locationId, inventory.location(locationId)?.name) &&
-    isWanted(id, inventory.recording(id)?.name) &&
-    matches({ id, locationId });
+  return (one: Partial<Recording> & Pick<Recording, "id" | "locationId">) =>
+    isWantedLocation(one.locationId, inventory.location(one.locationId)?.name) &&
+    isWanted(one.id, one.name) &&
+    matches(one);
 }
 
 /** The row of a recording as it is now. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { incidentsOf } from "../../../src/alerting/incident.ts";
+import { textMatcher } from "../../../src/http/search.ts";
 import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
 import { aRecording } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
@@ -73,4 +74,14 @@ test("sorts numbers as people do", async () => {
   const recordings = ["Till 10", "till 9", "Till 1"].map((name) => recordingState(name));
   const { html } = await pageOf("/?q=till", { fleet: async () => fleetOf({ recordings }) });
   expect([...html.matchAll(/recordings\/(\w+)%20(\d+)"/g)].map(([, , n]) => n)).toEqual(["1", "9", "10"]);
+});
+
+test("words are found in names of ASCII as in any other, whatever separates them", () => {
+  const separators = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+  for (const text of ["x y", "xy", "X-Y"]) {
+    const matches = textMatcher(text);
+    const foundIn = (end: string) => separators.filter((one) => matches([`X${one}Y${end}`]));
+    expect(foundIn("")).toEqual(foundIn("é"));
+  }
+  expect(textMatcher("x-y")(["x_(y)"])).toBe(true);
 });
