@@ -5,7 +5,7 @@ import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createReports } from "../digest/report.ts";
 import type { Uncounted } from "../poll/uncounted.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
-import { readEvidence } from "../store/read-evidence.ts";
+import { readEvidence } from "../store/read-fleet.ts";
 import type { Check } from "../store/transact.ts";
 import { type Configured, contextOf, type JobContext } from "./job-context.ts";
 import { createNotifyJobs, type NotifyJobs } from "./notify-jobs.ts";

@@ -7,7 +7,7 @@
 import type { Queues } from "../cluster/queues.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import { type ReadEvidenceDeps, readEvidence } from "../store/read-evidence.ts";
+import { type ReadEvidenceDeps, readEvidence } from "../store/read-fleet.ts";
 
 /** `skipped`: the round trip was not complete, the switch was not called. */
 export const heartbeatOutcomes = ["ok", "failed", "skipped"] as const;

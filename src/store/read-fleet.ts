@@ -1,6 +1,8 @@
-/** Shards as stored at this moment. */
-import type { EvidenceMoment } from "../health/evidence.ts";
-import { keptIntervalMs } from "../health/rhythm.ts";
+/** The fleet as it is stored at this moment: its evidence, its overviews, or its shards. */
+import { attemptsOf } from "../health/attempt.ts";
+import { ageOf, type Evidence, type EvidenceMoment, fleetEvidence } from "../health/evidence.ts";
+import { GAP_INTERVALS, keptIntervalMs } from "../health/rhythm.ts";
+import { type FleetOverview, joinOverviews } from "../health/shard-overview.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "./store.ts";
@@ -8,14 +10,52 @@ import type { Store } from "./store.ts";
 /** Figures older than this many uptime intervals are dropped. */
 const FIGURES_FRESH_INTERVALS = 3;
 
-interface ReadFleetDeps {
+interface FleetReader<What extends keyof Store> {
   readonly clock: Clock;
+  readonly store: Pick<Store, What>;
+}
+
+interface ReadOverviewDeps extends FleetReader<"shards" | "inventory"> {
+  readonly intervals: Omit<EvidenceMoment, "now">;
+  readonly assigned: { shards(): readonly number[] };
+}
+
+export type ReadEvidenceDeps = Omit<ReadOverviewDeps, "store"> & { readonly store: Pick<Store["shards"], "attempts"> };
+
+interface ReadFleetDeps extends FleetReader<"shards" | "uptime" | "inventory"> {
   readonly intervals: Pick<EvidenceMoment, "intervalMs" | "uptimeIntervalMs">;
-  readonly store: Pick<Store, "shards" | "uptime" | "inventory">;
   readonly shardNumbers: readonly number[];
 }
 
-/** A snapshot, with the numbers of its shards in the same order. Reads only what changed since the last time. */
+/** The age of the evidence of the fleet, by the attempts that all replicas share. `isEvaluated`: some replica evaluates self alerts. */
+export async function readEvidence({
+  clock,
+  store,
+  intervals,
+  assigned,
+}: ReadEvidenceDeps): Promise<Evidence & { readonly isEvaluated: boolean }> {
+  const all = await store.attempts();
+  const moment = { ...intervals, now: clock.now() };
+  const fleet = all.get("fleet") ?? { goodAt: 0, attemptedAt: 0 };
+  const isEvaluated = ageOf(fleet, moment, GAP_INTERVALS * intervals.intervalMs) === "fresh";
+  return { ...fleetEvidence(attemptsOf(all, assigned.shards()), moment), isEvaluated };
+}
+
+/** The fleet as the overviews of its shards say: a few bytes of each location, and names from memory. */
+export async function readOverview({ store, assigned, intervals, clock }: ReadOverviewDeps): Promise<FleetOverview> {
+  const { shards, inventory } = store;
+  const [overviews, evidence] = await Promise.all([
+    shards.overviews(),
+    readEvidence({ clock, intervals, assigned, store: shards }),
+    inventory.follow(),
+  ]);
+  const numbers = new Set(assigned.shards());
+  const known = overviews.values().filter(({ shard }) => numbers.has(shard));
+  const moment = { now: clock.now(), intervalMs: intervals.intervalMs };
+  return { ...joinOverviews(known, moment), inventory, evidence };
+}
+
+/** These shards, with their numbers in the same order. Reads only what changed since the last time. */
 export async function readFleet({ store, shardNumbers, intervals, clock }: ReadFleetDeps) {
   const now = clock.now();
   const shards = await store.shards.readAll(shardNumbers);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { knownOverview, type ShardOverview } from "../../src/health/shard-overview.ts";
-import { readOverview } from "../../src/store/read-overview.ts";
+import { readOverview } from "../../src/store/read-fleet.ts";
 
 const NOW = 1_000_000;
 
