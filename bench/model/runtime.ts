@@ -35,9 +35,9 @@ export async function openModelRuntime(options: ModelOptions): Promise<Runtime> 
     store,
     audit: () => {},
     directory: {
-      follow: async () => {},
+      follow: async () => false,
       recipients: () => new Map(),
-      trouble: () => undefined,
+      addresses: () => "",
       onRecipients() {},
       close() {},
     },

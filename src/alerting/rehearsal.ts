@@ -1,5 +1,6 @@
 /** A rehearsal: what would be sent of alerts, to whom and when, as routes and suppressions stand now. Pure. */
 import type { Alert } from "../health/alert.ts";
+import type { DirectoryLookup } from "../health/directory.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createInhibitor, type InhibitRule, inhibitionBy } from "./inhibit.ts";
 import { type Maintenance, maintenanceOf } from "./maintenance.ts";
@@ -12,6 +13,7 @@ import { muteOf } from "./time-interval.ts";
 interface RehearsalFacts {
   readonly route: Route;
   readonly integrations: readonly Integration[];
+  readonly inventory?: DirectoryLookup;
   readonly inhibitRules: readonly InhibitRule[];
   readonly maintenance: readonly Maintenance[];
   readonly silences: readonly Silence[];
@@ -35,12 +37,12 @@ export interface RehearsedMessage {
 
 /** The messages about these alerts, the earliest first; those that are never sent last. */
 export function rehearse(alerts: readonly Alert[], facts: RehearsalFacts): RehearsedMessage[] {
-  const { route, integrations, inhibitRules, firing } = facts;
+  const { route, integrations, inventory, inhibitRules, firing } = facts;
   const inhibitions = createInhibitor(inhibitRules)([...firing, ...alerts]);
   const byId = new Map(integrations.map((one) => [one.id, one]));
   const single = alerts.flatMap((alert) => {
     const source = inhibitions.inhibitor(alert);
-    const all = destinationsOf(alert, route, integrations);
+    const all = destinationsOf(alert, route, integrations, inventory);
     // Escalations count from the message at their route's own receiver.
     const [direct, escalations] = partition(all, ({ escalateAfterMs }) => escalateAfterMs === undefined);
     const messages: RehearsedMessage[] = [];

@@ -1,6 +1,7 @@
 /** The routing tree as loaded, Alertmanager's: every option inherited, and where an alert goes in it. Pure. */
 import { hash } from "node:crypto";
 import type { Alert, Labels } from "../health/alert.ts";
+import { type Addresses, addressesOf, type DirectoryLookup } from "../health/directory.ts";
 import { own } from "../lib/own.ts";
 import { isOfLenswatch } from "./attention.ts";
 import { quoteGo } from "./go-string.ts";
@@ -104,22 +105,20 @@ export function routesFor(route: Route, labels: Labels): Route[] {
   return taken.length > 0 ? taken : [route];
 }
 
-/** An alert as it is routed. */
-type Routed = Viewed & Pick<Alert, "recipients">;
-
 /** The routes that take an alert for any of its shops: the root where a receiver has recipients in other shops only. */
-export function routesOf(root: Route, alert: Routed): Route[] {
-  const taken = viewsOf(alert).flatMap((labels) => routesFor(root, labels));
-  return [...new Set(taken.map((route) => (hasRecipient(route, alert) ? route : root)))];
+export function routesOf(root: Route, alert: Viewed, directory: DirectoryLookup = {}): Route[] {
+  return routesWith(root, alert, addressesOf(alert, directory));
 }
 
-function hasRecipient({ columns }: Pick<Route, "columns">, { recipients = {} }: Routed): boolean {
-  return columns === undefined || columns.some((column) => own(recipients, column)?.length);
+function routesWith(root: Route, alert: Viewed, addresses: Addresses): Route[] {
+  const hasRecipient = ({ columns }: Route) => !columns || columns.some((column) => addresses.get(column)?.size);
+  const taken = viewsOf(alert).flatMap((labels) => routesFor(root, labels));
+  return [...new Set(taken.map((route) => (hasRecipient(route) ? route : root)))];
 }
 
 /** True of every integration but those of recipients in other shops. */
-function isFor({ columns, recipient = "" }: Pick<Integration, "columns" | "recipient">, { recipients = {} }: Routed) {
-  return columns === undefined || columns.some((column) => own(recipients, column)?.includes(recipient));
+function isFor({ columns, recipient = "" }: Pick<Integration, "columns" | "recipient">, addresses: Addresses) {
+  return columns === undefined || columns.some((column) => addresses.get(column)?.has(recipient));
 }
 
 /** The labels of the shops for which an alert is sent to a receiver; of all where it is sent there for none. */
@@ -177,15 +176,17 @@ export type Destination = Timers & {
  * its timers.
  */
 export function destinationsOf(
-  alert: Routed & Pick<Alert, "facts">,
+  alert: Viewed & Pick<Alert, "facts">,
   route: Route,
   integrations: readonly Integration[],
+  directory: DirectoryLookup = {},
 ): Destination[] {
   const destinations = new Map<string, Destination>();
-  const here = integrations.filter((one) => isFor(one, alert));
-  // A recipient may have left the directory since.
+  const addresses = addressesOf(alert, directory);
+  const here = integrations.filter((one) => isFor(one, addresses));
+  // A recipient that was just read has no integration yet.
   const isLost = ({ columns, receiver }: Route) => columns && !here.some((one) => one.receiver === receiver);
-  const taken = routesOf(route, alert).map((matched) => (isLost(matched) ? route : matched));
+  const taken = routesWith(route, alert, addresses).map((matched) => (isLost(matched) ? route : matched));
   for (const matched of new Set(taken)) {
     const group = groupOf(matched, alert);
     for (const integration of here) {
@@ -208,16 +209,18 @@ export function destinationsOf(
 
 /** True if the alert belongs to that group of the integration. */
 export function isRoutedTo(
-  alert: Routed,
+  alert: Viewed,
   root: Route,
   integration: Pick<Integration, "receiver" | "columns" | "recipient">,
   groupId: string,
+  directory: DirectoryLookup = {},
 ) {
   const { receiver } = integration;
   const isHere = (route: Route) => sendsAfter(route, receiver) !== undefined && groupOf(route, alert).id === groupId;
-  const taken = routesOf(root, alert);
+  const addresses = addressesOf(alert, directory);
+  const taken = routesWith(root, alert, addresses);
   const all = taken.some(({ columns }) => columns) ? [...taken, root] : taken;
-  return isFor(integration, alert) && all.some(isHere);
+  return isFor(integration, addresses) && all.some(isHere);
 }
 
 /** The time for which a route's alerts have to be unattended before they are sent to the receiver, ms; undefined: never are. */

@@ -55,7 +55,6 @@ async function build(options: AppOptions, closer: Closer) {
   const { config, log, loadAnew } = options;
   const runtime = await openRuntime({ ...options, role: options.role ?? "all" }, closer);
   const { metrics, queues, directory } = runtime;
-  await directory.follow(config.directory);
   metrics.configReloaded(true);
   const reloader = new Reloader(runtime, config);
   directory.onRecipients = () => {
@@ -140,8 +139,8 @@ async function reload(
   const before = reloader.current().config;
   const { next, ignored } = withoutRestart(before, asked);
   if (ignored.length > 0) log.warn({ keys: ignored }, "these keys changed: they take effect at the next start");
-  await directory.follow(next.directory);
-  if (isSame(withoutIds(before), withoutIds(next))) {
+  const areOthers = await directory.follow(next.directory);
+  if (!areOthers && isSame(withoutIds(before), withoutIds(next))) {
     log.info("configuration reloaded, nothing changed");
   } else {
     try {

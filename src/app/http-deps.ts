@@ -133,7 +133,7 @@ async function activeAlerts(
   annotate: ReturnType<typeof createAnnotate>,
 ): Promise<ActiveAlert[]> {
   const receivers = (alert: Alert) =>
-    new Set(routesOf(config.route, alert).map(({ receiver }) => receiver)).keys().toArray();
+    new Set(routesOf(config.route, alert, store.inventory).map(({ receiver }) => receiver)).keys().toArray();
   const [suppressible, { state: externalAlerts }] = await Promise.all([
     engine.notify.suppression.ofAll(),
     store.externalAlerts.read(),

@@ -49,7 +49,7 @@ export function contextOf(parts: Runtime & Configured, engine: EngineState) {
     ...{ assigned, integrations, wake, rules, watch, intervals },
     uncounted: createUncounted({ ...store, assigned, clock, metrics, closedDays: config.counts.closedDays }),
     /** The one way an evaluation is stored. */
-    commit: createCommit({ log, route, integrations, maintenance, wake }),
+    commit: createCommit({ ...store, log, route, integrations, maintenance, wake }),
     statusIntervalMs: watch.statusIntervalMs,
     overview: coalesced(() => readOverview({ intervals, store, clock, assigned })),
     fleet: (shardNumbers = assigned.shards()) => readFleet({ intervals, store, clock, shardNumbers }),

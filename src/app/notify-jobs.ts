@@ -18,7 +18,7 @@ export type NotifyJobs = ReturnType<typeof createNotifyJobs>;
 
 /** Nothing runs before `start`. */
 export function createNotifyJobs(context: JobContext) {
-  const { config, shards, integrations, queues, senders } = context;
+  const { config, shards, integrations, inventory, queues, senders } = context;
   const suppression = createSuppression({ ...context, ...config, staleness: createStaleness(context) });
   const suppressed = suppression.ofAll;
   const direct = directReceivers(config.route);
@@ -29,7 +29,7 @@ export function createNotifyJobs(context: JobContext) {
     checkActive,
     stormMs: context.statusIntervalMs,
     suppressions: suppression.ofGroups,
-    isRouted: (alert, integration, group) => isRoutedTo(alert, config.route, integration, group),
+    isRouted: (alert, integration, group) => isRoutedTo(alert, config.route, integration, group, inventory),
     annotate: createAnnotate(context, context),
     causes: createCauses({ ...context, suppressed }),
   });

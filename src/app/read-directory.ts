@@ -25,8 +25,8 @@ export async function directoryNow(config: DirectoryConfig, locations = 0): Prom
 /** Throws an Error whose message says what is wrong with them. */
 export function parseTexts(
   texts: Texts,
-  { contacts, recipients }: DirectoryConfig,
-  locations: number,
+  { contacts, recipients }: Pick<DirectoryConfig, "contacts" | "recipients">,
+  locations = 0,
 ): Promise<Directory> {
   const most = locations === 0 ? Number.POSITIVE_INFINITY : ROWS_PER_LOCATION * locations;
   return runYielding(readDirectory(texts, { contacts, recipients }, most));

@@ -47,9 +47,14 @@ export class Reloader {
   /** Starts the work; tries until it works, unless stopped. */
   begin(): Promise<void> {
     return this.#inSequence(async () => {
-      const setup = await this.#identified(this.#current);
+      const before = this.#current;
+      await this.#untilDone(() => this.#runtime.directory.follow(before.config.directory));
+      const built = this.#build(this.#runtime, before.config, before);
+      const setup = await this.#identified(built);
+      await closeSetup(setup ? before : built, setup ?? before);
       if (!setup) return;
-      this.#engines.delete(this.#current.engine);
+      this.#runtime.metrics.knowIntegrations(setup.senders.list);
+      this.#engines.delete(before.engine);
       this.#engines.add(setup.engine);
       this.#current = setup;
       await this.#start(setup, true);
@@ -84,12 +89,12 @@ export class Reloader {
 
   /** `isLoaded`: the configuration has been loaded just now, and becomes the active one. */
   async #start(setup: Setup, isLoaded: boolean): Promise<void> {
-    const { replicas } = this.#runtime;
+    const { replicas, directory } = this.#runtime;
     let isAnnounced = !isLoaded;
     await this.#untilDone(async () => {
       await setup.engine.prepare();
       const ids = setup.senders.list.map(({ id }) => id);
-      if (!isAnnounced) await replicas.announce(configHash(setup.config, ids));
+      if (!isAnnounced) await replicas.announce(configHash(setup.config, [...ids, directory.addresses()]));
       isAnnounced = true;
       this.#roles = replicas.active();
       await setup.engine.start({ roles: this.#roles, retiring: this.#retirements.ids() });

@@ -20,9 +20,9 @@ export type DigestConfig = Config["digests"][number];
  * The hash is stored in Redis and covers secrets, so it is deliberately slow (tens of ms) against guessing. With the ids
  * that its integrations are stored under.
  */
-export function configHash(config: Config, integrationIds: readonly string[] = []): string {
+export function configHash(config: Config, recipients: readonly string[] = []): string {
   const { redis: _, log: __, metrics: ___, http, ...rest } = config;
-  const decisive = { ...rest, externalUrl: http.externalUrl, integrationIds };
+  const decisive = { ...rest, externalUrl: http.externalUrl, recipients };
   return scryptSync(JSON.stringify(decisive), "lenswatch configuration", 16).toString("hex");
 }
 

@@ -12,6 +12,7 @@ import { forgetVerdicts, lookBudget, type MatchingBudget } from "../alerting/sil
 import { muteOf } from "../alerting/time-interval.ts";
 import { viewsOf } from "../alerting/views.ts";
 import type { Alert, Labels } from "../health/alert.ts";
+import type { DirectoryLookup } from "../health/directory.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
@@ -25,6 +26,7 @@ interface SuppressionDeps {
   readonly route: Route;
   readonly inhibitRules: readonly InhibitRule[];
   readonly maintenance?: readonly Maintenance[];
+  readonly inventory?: DirectoryLookup | undefined;
   /** By default nothing is stale. */
   readonly staleness?: Staleness;
   /** For escalations: the integrations of the routes' own receivers. */
@@ -62,7 +64,7 @@ interface Facts {
 }
 
 export function createSuppression(deps: SuppressionDeps) {
-  const { clock, store, route, inhibitRules, maintenance = [], staleness } = deps;
+  const { clock, store, route, inhibitRules, maintenance = [], inventory, staleness } = deps;
   const index = createInhibitor(inhibitRules);
   let indexed: { readonly firing: readonly Alert[]; readonly inhibitions: Inhibitions } | undefined;
 
@@ -97,7 +99,11 @@ export function createSuppression(deps: SuppressionDeps) {
       const found: Suppressions[] = [];
       const maybeYield = createYielder();
       for (const claim of claims) {
-        const all = await runYielding(suppressionsOf(claim, { root: route, receiver }, facts), undefined, maybeYield);
+        const all = await runYielding(
+          suppressionsOf(claim, { root: route, receiver, inventory }, facts),
+          undefined,
+          maybeYield,
+        );
         const isOutdated = claim.alerts.some(({ id, state }) => state === "firing" && !stillFiring.has(id));
         const othersFire = withOthers.has(claim);
         found.push(withEscalation(claim, { ...all, isOutdated, othersFire }, facts.now, startOf));
@@ -108,14 +114,18 @@ export function createSuppression(deps: SuppressionDeps) {
     /** For everything that fires. */
     async ofAll(): Promise<SuppressibleAlert[]> {
       const facts = await read();
-      return runYielding(suppressibleAlerts(route, facts));
+      return runYielding(suppressibleAlerts(route, facts, inventory));
     },
   };
 }
 
 function* suppressionsOf(
   claim: Claimed,
-  { root, receiver }: { readonly root: Route; readonly receiver: string },
+  {
+    root,
+    receiver,
+    inventory,
+  }: { readonly root: Route; readonly receiver: string } & Pick<SuppressionDeps, "inventory">,
   facts: Facts,
 ): Generator<void, Suppressions> {
   const suppressed = new Map<string, Suppression>();
@@ -124,7 +134,7 @@ function* suppressionsOf(
   let isUnmatched = false;
   const { suppressedBefore } = claim;
   for (const alert of claim.alerts) {
-    const muted = claim.group === coldStartGroup ? mutesOf(routesOf(root, alert), facts.now)[0] : undefined;
+    const muted = claim.group === coldStartGroup ? mutesOf(routesOf(root, alert, inventory), facts.now)[0] : undefined;
     const isKnown = suppressedBefore.has(alert.id) || claim.notified.has(alert.id);
     const found = muted ?? (yield* suppressionOf(alert, facts, viewsAt(root, alert, receiver)));
     if (found === "unmatched") isUnmatched = mayWait;
@@ -251,6 +261,7 @@ function mutesOf(routes: readonly Route[], now: Instant): Suppression[] {
 function* suppressibleAlerts(
   root: Route,
   { firing, now, inhibitions, silences, acks, maintenance, budget }: Facts & { readonly firing: readonly Alert[] },
+  inventory: SuppressionDeps["inventory"],
 ): Generator<void, SuppressibleAlert[]> {
   const found: SuppressibleAlert[] = [];
   for (const alert of firing) {
@@ -261,7 +272,7 @@ function* suppressibleAlerts(
       alert,
       silencedBy: (yield* silencesOf(silences, alert, now, budget)).found.map(({ id }) => id),
       inhibitedBy: source ? [source] : [],
-      mutedBy: [...new Set(mutesOf(routesOf(root, alert), now).map(({ by }) => by))],
+      mutedBy: [...new Set(mutesOf(routesOf(root, alert, inventory), now).map(({ by }) => by))],
       maintenance: maintenanceOf(maintenance, viewsOf(alert), now),
       acknowledgement: isAcknowledged ? ack : undefined,
       endedAcknowledgement: isAcknowledged ? undefined : ack,

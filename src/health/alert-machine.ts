@@ -33,7 +33,6 @@ export interface AlertState {
   /** Frozen from pending until resolved. */
   readonly labels: Labels;
   readonly shops?: Described["shops"];
-  readonly recipients?: Described["recipients"];
   readonly annotations: Labels;
   readonly facts: AlertFacts;
 }

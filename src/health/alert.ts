@@ -135,9 +135,8 @@ export interface Alert {
   readonly ruleId: string;
   readonly subject: { readonly kind: SubjectKind; readonly id: string };
   readonly labels: Labels;
-  /** Frozen as well: by a directory, each set of labels in which its locations differ, and addresses by column. */
+  /** Frozen as well: by a directory, each set of labels in which its locations differ. */
   readonly shops?: readonly Labels[] | undefined;
-  readonly recipients?: Readonly<Record<string, readonly string[]>> | undefined;
   readonly annotations: Labels;
   readonly state: "firing" | "resolved";
   /** Since when the problem is there, not when the rule's `for` was over. */

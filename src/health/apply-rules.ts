@@ -251,19 +251,18 @@ function hasMoved(before: AlertFacts, { problem, decimals = 0, ...after }: Alert
 export function toAlert(
   subject: Subject,
   ruleId: string,
-  { labels, shops, recipients, annotations, startsAt, firedAt, facts }: AlertState,
+  { labels, shops, annotations, startsAt, firedAt, facts }: AlertState,
   updatedAt: Instant,
 ): Alert {
   const key = alertKey(ruleId, subject.kind, subject.id);
   const id = `${key}@${firedAt}`;
-  const directory = { ...(shops && { shops }), ...(recipients && { recipients }) };
   return {
     id,
     key,
     ruleId,
     subject,
     labels,
-    ...directory,
+    ...(shops && { shops }),
     annotations,
     state: "firing",
     startsAt,

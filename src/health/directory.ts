@@ -1,6 +1,6 @@
 /** The directory of shops: labels and contacts by location, and names of camera servers and organisations. Pure. */
 import { briefId } from "../lib/format.ts";
-import type { GroupLabel, Labels } from "./alert.ts";
+import { type Alert, type GroupLabel, groupOfSubject, type Labels } from "./alert.ts";
 
 /** A column for people, and its value. */
 export type Contact = readonly [column: string, value: string];
@@ -54,20 +54,16 @@ export interface Described {
   readonly labels: Labels;
   /** Where they differ in others: each set of those. */
   readonly shops?: readonly Labels[];
-  /** The addresses of all of them by column. */
-  readonly recipients?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Sets of labels in which the locations of one alert may differ, and characters in them. */
 const MOST_SETS = 50;
 const MOST_IN_SETS = 10_000;
-const MOST_RECIPIENTS = 50;
 
 /** The subject with these locations. */
 export function describedBy({ shop }: DirectoryLookup, locations: Iterable<string> | undefined): Described {
   if (!shop || !locations) return { labels: {} };
-  const shops = [...locations].map((id) => shop(id));
-  const all = shops.map((one) => one?.labels ?? {});
+  const all = [...locations].map((id) => shop(id)?.labels ?? {});
   const values = new Map([...new Set(all.flatMap(Object.keys))].map((name) => [name, valuesOf(name, all)]));
   const shared = [...values].flatMap(([name, found]) =>
     found.size === 1 ? [[name, [...found][0] ?? ""] as const] : [],
@@ -77,12 +73,7 @@ export function describedBy({ shop }: DirectoryLookup, locations: Iterable<strin
     all,
     differing.flatMap(([name, { size }]) => (size > MOST_SETS ? [] : name)),
   );
-  const recipients = recipientsOf(shops);
-  return {
-    labels: Object.fromEntries(shared),
-    ...(sets.length > 1 && { shops: sets }),
-    ...(Object.keys(recipients).length > 0 && { recipients }),
-  };
+  return { labels: Object.fromEntries(shared), ...(sets.length > 1 && { shops: sets }) };
 }
 
 /** The values of a label, no more than are of interest; "" where it is missing. */
@@ -103,15 +94,25 @@ function setsOf(all: readonly Labels[], names: readonly string[]): Labels[] {
   return isTooMuch ? setsOf(all, names.slice(0, -1)) : [...sets.values()];
 }
 
-/** None of a column where there are more than are written to. */
-function recipientsOf(shops: readonly (Shop | undefined)[]): Shop["recipients"] {
-  const all = shops.flatMap((one) => Object.entries(one?.recipients ?? {}));
-  return Object.fromEntries(
-    [...Map.groupBy(all, ([column]) => column)].flatMap(([column, cells]) => {
-      const addresses = [...new Set(cells.flatMap(([, some]) => some))];
-      return addresses.length > MOST_RECIPIENTS ? [] : [[column, addresses]];
-    }),
-  );
+/** The addresses of the locations of an alert by column. */
+export type Addresses = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The addresses by the directory as it is now, which changes while alerts fire. */
+export function addressesOf(
+  { subject, labels }: Pick<Alert, "subject" | "labels">,
+  directory: DirectoryLookup,
+): Addresses {
+  const group = groupOfSubject(subject);
+  const id = labels.location_id;
+  const locations = group ? (directory.locationsOf?.(group.label, group.value) ?? []) : id === undefined ? [] : [id];
+  const found = new Map<string, Set<string>>();
+  for (const one of locations)
+    for (const [column, addresses] of Object.entries(directory.shop?.(one)?.recipients ?? {})) {
+      const known = found.get(column) ?? new Set();
+      for (const address of addresses) known.add(address);
+      found.set(column, known);
+    }
+  return found;
 }
 
 /** The labels with the names of what they name. */

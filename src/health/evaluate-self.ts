@@ -38,8 +38,8 @@ export interface SelfEvidence extends Attempts {
   /** The attempts of `GET /v1/status`. */
   readonly health?: Attempt | undefined;
   readonly integrations: readonly IntegrationHealth[];
-  /** Since when the directory cannot be read, and why; undefined while it is, or without one. */
-  readonly directory?: Pick<IntegrationTrouble, "since" | "detail"> | undefined;
+  /** The attempts of all replicas to read the directory; undefined without one. */
+  readonly directory?: Attempt | undefined;
   /** Undefined: rules on groups are not evaluated, and their alerts stay. Its shards are those of the attempts. */
   readonly groups?: GroupEvidence | undefined;
 }
@@ -107,14 +107,16 @@ function withoutUnread(groups: GroupEvidence, shards: readonly Attempt[], contex
   };
 }
 
-function directoryEvaluator(trouble: SelfEvidence["directory"], now: Instant): Evaluator {
-  const { since = now, detail = "" } = trouble ?? {};
+function directoryEvaluator(attempt: SelfEvidence["directory"], now: Instant): Evaluator {
+  const { goodAt = 0, error } = attempt ?? {};
+  const instead = goodAt > 0 ? "The last one stays in force" : "Shops are without labels, contacts and recipients";
+  const detail = `${instead}: ${error}`;
   const { summary, text } = directoryWords(detail);
   return {
     subject: { kind: "directory", id: "shops" },
-    evidence: () => trouble !== undefined,
-    startsAt: () => Math.min(since, now),
-    facts: (rule) => ({ timezone: "UTC", detail: trouble?.detail, restated: generatedOf(rule, ["summary"]) }),
+    evidence: () => error !== undefined,
+    startsAt: () => Math.min(goodAt || now, now),
+    facts: (rule) => ({ timezone: "UTC", detail, restated: generatedOf(rule, ["summary"]) }),
     describe: (rule) => ({ labels: alertLabels(rule, {}), annotations: alertAnnotations(rule, [summary, text]) }),
   };
 }

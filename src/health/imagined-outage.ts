@@ -54,12 +54,12 @@ function sharedLabels(all: readonly Recording[], inventory: FleetNames): Values 
   };
 }
 
-function imagined(rule: Rule, subject: Subject, values: Values, { shops, recipients }: Described, now: Instant): Alert {
+function imagined(rule: Rule, subject: Subject, values: Values, { shops }: Described, now: Instant): Alert {
   const firedAt = now + rule.forMs;
   const key = alertKey(rule.id, subject.kind, subject.id);
   return {
     ...{ id: `${key}@${firedAt}`, key, ruleId: rule.id, subject, annotations: {}, state: "firing" },
-    ...{ labels: alertLabels(rule, values), ...(shops && { shops }), ...(recipients && { recipients }) },
+    ...{ labels: alertLabels(rule, values), ...(shops && { shops }) },
     ...{ startsAt: now, firedAt, updatedAt: firedAt },
     facts: { timezone: values.timezone ?? "UTC", problem: problemKindOf(rule.when) },
   };

@@ -22,8 +22,9 @@ export function notificationWords(name: string, detail = ""): TroubleWords {
   };
 }
 
+/** `detail`: what is in force instead, and why. */
 export function directoryWords(detail: string): TroubleWords {
-  const text = sentences([`The last one stays in force: ${detail}`, "`lenswatch check-config` tries it."]) ?? "";
+  const text = sentences([detail, "`lenswatch check-config` tries it."]) ?? "";
   return { summary: "The directory of shops cannot be read", text };
 }
 

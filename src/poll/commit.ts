@@ -3,6 +3,7 @@ import { type Maintenance, plannedBy } from "../alerting/maintenance.ts";
 import { destinationsOf, type Integration, type Route } from "../alerting/route.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Alert } from "../health/alert.ts";
+import type { DirectoryLookup } from "../health/directory.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
@@ -26,12 +27,14 @@ export function createCommit(deps: {
   readonly route: Route;
   readonly integrations: readonly Integration[];
   readonly maintenance?: readonly Maintenance[];
+  readonly inventory?: DirectoryLookup;
   /** Wakes the deliverers of integrations with a due group, at the time given for each. */
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }) {
-  const { log, route, integrations, maintenance = [], wake } = deps;
+  const { log, route, integrations, maintenance = [], inventory, wake } = deps;
   /** The groups a firing alert belongs to; none for a resolved one, whose end goes wherever its beginning went. */
-  const destinations = (alert: Alert) => (alert.state === "firing" ? destinationsOf(alert, route, integrations) : []);
+  const destinations = (alert: Alert) =>
+    alert.state === "firing" ? destinationsOf(alert, route, integrations, inventory) : [];
   return {
     wake,
     destinations,

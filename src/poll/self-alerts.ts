@@ -1,6 +1,7 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
 import { integrationName } from "../alerting/integration-name.ts";
 import { watchedSince } from "../alerting/stale.ts";
+import type { Config } from "../config/config.ts";
 import { type Attempt, attemptsOf } from "../health/attempt.ts";
 import type { CountsTogether } from "../health/counts.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
@@ -22,7 +23,7 @@ interface SelfAlertsDeps
   readonly inventory: Inventory & Pick<Store["inventory"], "follow">;
   readonly store: Pick<Store["shards"], "attempts" | "groups" | "commit" | "noting" | "noteAttempt">;
   readonly service: Pick<Service, "checkStatus">;
-  readonly directory?: { trouble(): SelfEvidence["directory"] };
+  readonly config?: Pick<Config, "directory">;
   /** Groups whose counts dropped together; undefined where that is not known. */
   readonly together?: ((now: Instant) => Promise<readonly CountsTogether[] | undefined>) | undefined;
 }
@@ -91,7 +92,7 @@ async function gather(
     integrations: integrations.map(({ id, name, receiver, type }, i) => {
       return { id, name: integrationName(name), receiver, type, trouble: troubles[i] };
     }),
-    directory: deps.directory?.trouble(),
+    directory: deps.config?.directory && attempts.get("directory"),
     groups: { shards: counted, inventory, together },
   };
 }

@@ -36,7 +36,7 @@ export function createAttemptStore(redis: Redis, keys: Keys) {
       read: subject,
     }),
 
-    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`, `counts:<n>`, `fleet`, `health`. */
+    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`, `counts:<n>`, `fleet`, `health`, `directory`. */
     attempts: createParsedHash(redis, keys.attempts, (text) => JSON.parse(text) as Attempt),
     attemptsOf: hash.read,
 

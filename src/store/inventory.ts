@@ -66,6 +66,10 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
       directory = next;
     },
     shop: (id: string): ShopRow | undefined => directory?.rowOf(id, names.locations.get(id)?.name),
+    /** The text of the directory that any replica read last. */
+    lastDirectory: () => redis.get(keys.directory),
+    keepDirectory: (text: string | undefined) =>
+      text === undefined ? redis.del(keys.directory) : redis.set(keys.directory, text),
     shopLabels: () => directory?.labels ?? [],
     nameOf: (id: string) => directory?.names.get(id),
     locationsOf(label?: GroupLabel, value = ""): Iterable<string> | undefined {

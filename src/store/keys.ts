@@ -41,6 +41,8 @@ function fleetKeys(p: string) {
     countsAssessed: `${p}counts-assessed`,
     /** Hash `n` nonce, `d` document: what the counts of the fleet come to; while counts are read. */
     countsJudged: `${p}counts-judged`,
+    /** String: JSON of the texts of the directory that was read last, and its columns; until there is none. */
+    directory: `${p}directory`,
     /** List, newest first: the last writes of names, each its id and JSON of what it wrote. */
     namesLog: `${p}names:log`,
     /** Hash `n` nonce, `d` document, `r:` with a recording's id, `l:` with a location's; until it has no locations and no alerts. */

@@ -15,7 +15,10 @@ const directoryOf = (yaml: string) => {
   return directory;
 };
 
-function following(locations = 0) {
+/** What replicas share, and one of them. */
+const shared = () => ({ last: null as string | null, attempts: [] as (string | undefined)[] });
+
+function following(locations = 0, store = shared()) {
   let inForce: Directory | undefined;
   const followed = followDirectory({
     inventory: {
@@ -23,26 +26,39 @@ function following(locations = 0) {
         inForce = next;
       },
       locationIds: () => new Map(Array.from({ length: locations }, (_, i) => [String(i), i])).keys(),
+      lastDirectory: async () => store.last,
+      async keepDirectory(text) {
+        store.last = text ?? null;
+        return 1;
+      },
+    },
+    shards: {
+      async noteAttempt(subject, now, error) {
+        expect([subject, now]).toEqual(["directory", 1_000]);
+        store.attempts.push(error);
+      },
     },
     clock: { now: () => 1_000 },
     log: silentLogger,
   });
   onTestFinished(() => followed.close());
-  return { followed, regionOf: (name: string) => inForce?.rowOf("", name)?.labels.region, inForce: () => inForce };
+  return {
+    followed,
+    trouble: () => store.attempts.at(-1),
+    regionOf: (name: string) => inForce?.rowOf("", name)?.labels.region,
+    inForce: () => inForce,
+  };
 }
 
 test("changes of a file are followed, and a broken one leaves the last in force until it is mended", async () => {
   const file = join(await temporaryDirectory(), "shops.csv");
   const config = directoryOf(`{ locations: { file: ${file} }, refresh_interval: 1h }`);
-  const { followed, regionOf, inForce } = following(2);
+  const { followed, trouble, regionOf, inForce } = following(2);
   await followed.follow(config);
-  expect([followed.trouble(), regionOf("Leeds")]).toEqual([
-    { since: 1_000, detail: `directory.locations: ${file} cannot be read (ENOENT)` },
-    undefined,
-  ]);
+  expect([trouble(), regionOf("Leeds")]).toEqual([`directory.locations: ${file} cannot be read (ENOENT)`, undefined]);
   await writeFile(file, "\ufefflocation;region\nLeeds;north\n");
   await followed.follow(config);
-  expect([followed.trouble(), regionOf("leeds")]).toEqual([undefined, "north"]);
+  expect([trouble(), regionOf("leeds")]).toEqual([undefined, "north"]);
   const broken: readonly [Buffer | string, string][] = [
     [
       Buffer.from("location,region\nK\xf6ln,south\n", "latin1"),
@@ -57,13 +73,44 @@ test("changes of a file are followed, and a broken one leaves the last in force 
   for (const [text, detail] of broken) {
     await writeFile(file, text);
     await followed.follow(config);
-    expect([followed.trouble()?.detail, regionOf("Leeds")]).toEqual([detail, "north"]);
+    expect([trouble(), regionOf("Leeds")]).toEqual([detail, "north"]);
   }
   await writeFile(file, "location,region\nLeeds,east\n");
   await followed.follow(config);
-  expect([followed.trouble(), regionOf("Leeds")]).toEqual([undefined, "east"]);
+  expect([trouble(), regionOf("Leeds")]).toEqual([undefined, "east"]);
   await followed.follow(undefined);
   expect(inForce()).toBeUndefined();
+});
+
+test("a replica that cannot read takes what another one, or one before it, read last", async () => {
+  const folder = await temporaryDirectory();
+  const at = (name: string) => directoryOf(`{ locations: { file: ${join(folder, name)} }, refresh_interval: 1h }`);
+  const columns = { recipients: ["mail"] };
+  const store = shared();
+  const first = following(2, store);
+  const write = (...rows: readonly string[]) =>
+    writeFile(join(folder, "theirs.csv"), ["location,region,mail", ...rows, "Hull,south,"].join("\n"));
+  await write("Leeds,north,jo@x.org", "York,south,amy@x.org");
+  expect(await first.followed.follow({ ...at("theirs.csv"), ...columns })).toBe(true);
+  const addresses = first.followed.addresses();
+
+  // Neither the number of locations nor the columns of now decide about what was read then.
+  const second = following(1, store);
+  expect(await second.followed.follow({ ...at("mine.csv"), recipients: ["phone"] })).toBe(true);
+  expect([second.regionOf("York"), second.trouble()]).toEqual(["south", expect.stringContaining("ENOENT")]);
+  expect([...second.followed.recipients()]).toEqual([
+    ["amy@x.org", ["mail"]],
+    ["jo@x.org", ["mail"]],
+  ]);
+  expect(second.followed.addresses()).toBe(addresses);
+
+  // Two shops change their managers: the same people, and others to write to.
+  await write("Leeds,north,amy@x.org", "York,south,jo@x.org");
+  expect(await first.followed.follow({ ...at("theirs.csv"), ...columns })).toBe(true);
+  await write("York,east,jo@x.org", "Leeds,north,amy@x.org");
+  expect(await first.followed.follow({ ...at("theirs.csv"), ...columns })).toBe(false);
+  expect(await second.followed.follow({ ...at("mine.csv"), ...columns })).toBe(true);
+  expect([second.regionOf("York"), second.followed.addresses()]).toEqual(["east", first.followed.addresses()]);
 });
 
 test("a URL is asked with its http_config, and is never named", async () => {

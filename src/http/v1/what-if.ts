@@ -63,7 +63,7 @@ export const getWhatIf = operation({
       throw new HttpError("not_found", "There is no recording, location or group with this id.");
     const now = deps.clock.now();
     const firing = active.flatMap(({ alert }) => (alert.state === "firing" ? alert : []));
-    const facts = { route, inhibitRules, maintenance, silences, firing, integrations: deps.integrations() };
+    const facts = { route, inhibitRules, maintenance, silences, firing, inventory, integrations: deps.integrations() };
     const messages = rehearse(imaginedOutage(offline, rules, inventory, now), facts);
     const zones = new Set(offline.map(({ timezone }) => timezone));
     return {

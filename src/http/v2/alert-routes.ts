@@ -16,7 +16,7 @@ const LARGEST_BODY = 2 * 1024 * 1024;
 
 export type AlertRoutesDeps = Pick<
   HttpDeps,
-  "alerts" | "acceptAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "limits"
+  "alerts" | "overview" | "acceptAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "limits"
 >;
 
 type Accepted = Extract<AcceptedAlerts, { outcome: "taken" }>;
@@ -34,7 +34,9 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: AlertRoute
   app.get(`${base}alerts/groups`, { exposeHeadRoute: false }, async ({ query, signal }, reply) => {
     const parsed = parseQuery(GroupsQuery, query);
     const { route } = deps.config();
-    const groups = await runYielding(alertGroups(await deps.alerts(), parsed, { ...context(), route }), signal);
+    const { inventory: directory } = await deps.overview();
+    const asked = { ...context(), route, directory };
+    const groups = await runYielding(alertGroups(await deps.alerts(), parsed, asked), signal);
     return reply.type(JSON_TYPE).send(await runYielding(bytesOf(jsonList(groups)), signal));
   });
 

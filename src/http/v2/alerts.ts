@@ -14,6 +14,7 @@ import { groupOf, type Route, routesOf } from "../../alerting/route.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
 import { matchesAny } from "../../alerting/views.ts";
 import { groupOfSubject, type Labels } from "../../health/alert.ts";
+import type { DirectoryLookup } from "../../health/directory.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { own } from "../../lib/own.ts";
 import { compareText } from "../../lib/text.ts";
@@ -179,17 +180,19 @@ type Group = Readonly<{ labels: Labels; receiver: string; mutedBy: readonly stri
 export function* alertGroups(
   alerts: readonly ActiveAlert[],
   query: GroupsQuery,
-  { route, ...context }: AlertsContext & { readonly route: Route },
+  { route, directory, ...context }: AlertsContext & { readonly route: Route; readonly directory: DirectoryLookup },
 ): Generator<void, AlertGroup[]> {
   const groups = new Map<string, Group>();
-  yield* eachRow(alerts, (active) => addToGroups(active, query, route, context.now, groups), 1);
+  const visit = (active: ActiveAlert) =>
+    addToGroups(active, query, routesOf(route, active.alert, directory), context.now, groups);
+  yield* eachRow(alerts, visit, 1);
   const rows: AlertGroup[] = [];
   const order = (a: Group, b: Group) => compareLabels(a.labels, b.labels) || compareText(a.receiver, b.receiver);
   for (const { labels, receiver, mutedBy, members } of [...groups.values()].sort(order)) {
     const listed: GettableAlert[] = [];
-    const visit = (member: ActiveAlert) =>
+    const list = (member: ActiveAlert) =>
       listed.push(gettableAlert({ ...member, receivers: member.receivers.toSorted() }, context, mutedBy));
-    yield* eachRow(members.sort(byOriginAndLabels), visit, 1);
+    yield* eachRow(members.sort(byOriginAndLabels), list, 1);
     rows.push({ labels, routeLabels: {}, receiver: { name: receiver }, alerts: listed });
     yield;
   }
@@ -199,11 +202,11 @@ export function* alertGroups(
 function addToGroups(
   active: ActiveAlert,
   query: GroupsQuery,
-  root: Route,
+  routes: readonly Route[],
   now: Instant,
   groups: Map<string, Group>,
 ): void {
-  for (const route of routesOf(root, active.alert)) {
+  for (const route of routes) {
     if (!isReceiverWanted(route.receiver, query)) continue;
     const mute = muteOf(route, now);
     const mutedBy = mute ? [mute.by] : [];
