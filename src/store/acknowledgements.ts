@@ -60,7 +60,7 @@ export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact)
         const change = changeOf(before === null ? undefined : (JSON.parse(before) as StoredAcknowledgement));
         if (!change) return new Map();
         if (!isFiring(alert ?? undefined)) return undefined;
-        const work = new GroupWork(redis, keys);
+        const work = new GroupWork(redis, keys, id);
         const destinations = await redis.smembers(keys.in(episode));
         await work.load(destinations);
         for (const destination of destinations) release(work, destination, now, change);
@@ -69,7 +69,7 @@ export function createAckStore(redis: Redis, keys: Keys, { transact }: Transact)
           { place: [keys.acks, episode] as const, version: before ?? "" },
           { place: [keys.alerts, episode] as const, version: alert ?? "" },
         ];
-        if ((await transact(work.transaction(id, checks))).kind !== "conflict") return work.wakes;
+        if ((await transact(work.transaction(checks))).kind !== "conflict") return work.wakes;
       }
     },
   };

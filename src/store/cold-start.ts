@@ -5,7 +5,7 @@ import { settingsOf } from "../alerting/group.ts";
 import type { Instant } from "../lib/clock.ts";
 import { destinationsIn, destined, GroupWork, partsOf } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { type Check, newId, type Transact } from "./transact.ts";
+import type { Check, Transact } from "./transact.ts";
 
 const ALERTS_PER_CALL = 200;
 
@@ -56,7 +56,7 @@ export function createColdStartStore(redis: Redis, keys: Keys, { transact }: Tra
         }
       if (isLast) for (const field of left) work.writes.push(["HSET", keys.started, field, "summed"]);
       const states = fields.map((field, i) => ({ place: [keys.started, field] as const, version: known[i] ?? "" }));
-      const outcome = await transact(work.transaction(newId(), [...states, ...(only ? [only] : [])]));
+      const outcome = await transact(work.transaction([...states, ...(only ? [only] : [])]));
       if (outcome.kind !== "conflict") return true;
       if (outcome.place === only?.place) return false;
     }

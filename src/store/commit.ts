@@ -51,8 +51,8 @@ export interface CommitDeps {
 
 export function createCommit(redis: Redis, keys: Keys, { transact: { transact }, releases }: CommitDeps) {
   /** Members are added and groups made due, whatever becomes of these meanwhile: a turn that comes too early waits. */
-  async function changeGroups({ changes, places, known }: Changing, now: Instant) {
-    const [read, work] = [new GroupWork(redis, keys), new GroupWork(redis, keys)];
+  async function changeGroups({ changes, places, known }: Changing, now: Instant, id: string) {
+    const [read, work] = [new GroupWork(redis, keys), new GroupWork(redis, keys, id)];
     // The summary of a cold start is sent once, whatever its members do.
     const ending = [...places.values()].flat().filter((place) => partsOf(place).group !== coldStartGroup);
     const joining = changes
@@ -78,7 +78,7 @@ export function createCommit(redis: Redis, keys: Keys, { transact: { transact },
     const { key, expected, document, now, writes = [], read, lines, only } = input;
     const id = newId();
     const { changes, ...stored } = await readChanging(redis, keys, input.changes);
-    const work = await changeGroups({ changes, ...stored }, now);
+    const work = await changeGroups({ changes, ...stored }, now, id);
     const ended = { causes: idsOf(changes, "resolved"), isPaced: true };
     const episodes = changes.flatMap(({ kind, alert, planned }) =>
       kind === "resolved" ? [{ ...toStoredEpisode(alert), planned }] : [],
@@ -95,7 +95,7 @@ export function createCommit(redis: Redis, keys: Keys, { transact: { transact },
       ...logWrites(keys, lines),
     );
     const outcome = await transact(
-      work.transaction(id, [{ place: [key, "n"], version: expected }, ...(only ? [only] : [])]),
+      work.transaction([{ place: [key, "n"], version: expected }, ...(only ? [only] : [])]),
     );
     if (outcome.kind === "conflict") return { outcome: "lost" };
     const released = await releases.release(id, ended, now);

@@ -4,11 +4,12 @@
  */
 import type { Redis } from "ioredis";
 import type { GroupHead, GroupSettings } from "../alerting/group.ts";
+import type { NotificationLogEntry } from "../alerting/model.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
-import { parseRead, type Read, type Transaction, type Write, writing } from "./transact.ts";
+import { newId, parseRead, type Read, type Transaction, type Write, writing } from "./transact.ts";
 
 /** A group at an integration, as it is stored among the destinations of an episode: `<integration>\n<group>`. */
 export type Destined = string;
@@ -30,75 +31,39 @@ interface Known {
   head: GroupHead | undefined;
 }
 
-/** Episodes of many groups, and groups of many episodes, are written in one command each. */
-class Members {
-  readonly #by = new Map<string, Map<string, readonly [string] | readonly [since: Instant, string]>>();
-  add(key: string, member: string, since?: Instant): void {
-    const known = this.#by.get(key) ?? new Map();
-    this.#by.set(key, known.set(member, since === undefined ? [member] : [since, member]));
+/** Writes about one member each, of which the last one counts: those of one command and key are made in one. */
+class Gathered {
+  readonly #by = new Map<string, Map<string, Write>>();
+  add(member: string, write: Write): void {
+    const [, key] = write;
+    this.#by.set(key, (this.#by.get(key) ?? new Map()).set(member, write));
   }
-  delete(key: string, member: string): void {
-    this.#by.get(key)?.delete(member);
-  }
-  writes(command: "SADD" | "SREM" | "ZADD" | "ZREM" | "HDEL"): Write[] {
-    return [...this.#by].flatMap(([key, members]): Write[] =>
-      members.size > 0 ? [[command, key, ...[...members.values()].flat()]] : [],
+  writes(): Write[] {
+    return [...this.#by].flatMap(([key, of]) =>
+      [...Map.groupBy(of.values(), ([command]) => command)].map(
+        ([command, all]): Write => [command, key, ...all.flatMap(([, , ...words]) => words)],
+      ),
     );
-  }
-}
-
-/** The episodes of groups, and the groups of episodes. */
-class Memberships {
-  readonly of = new Members();
-  readonly in = new Members();
-}
-
-/** Times of groups in an index of each integration. */
-class Times {
-  readonly #by = new Map<Destined, Instant | undefined>();
-  /** The sooner of two. */
-  add(destination: Destined, at: Instant): void {
-    this.#by.set(destination, Math.min(at, this.#by.get(destination) ?? at));
-  }
-  set(destination: Destined, at: Instant | undefined): void {
-    this.#by.set(destination, at);
-  }
-  writes(keyOf: (integration: string) => string, isSooner: boolean): Write[] {
-    const byIntegration = Map.groupBy(this.#by, ([destination]) => partsOf(destination).integration);
-    return [...byIntegration].flatMap(([integration, all]): Write[] => {
-      const key = keyOf(integration);
-      const times = all.map(([destination, at]) => ({ group: partsOf(destination).group, at }));
-      const set = times.flatMap(({ group, at }) => (at === undefined ? [] : [at, group]));
-      const gone = times.flatMap(({ group, at }) => (at === undefined ? [group] : []));
-      return [
-        ...chunksOf(set, PAGE).map((page) => ["ZADD", key, ...(isSooner ? ["LT"] : []), ...page] as const),
-        ...(gone.length > 0 ? [["ZREM", key, ...gone] as const] : []),
-      ];
-    });
   }
 }
 
 export class GroupWork {
   readonly redis: Redis;
   readonly keys: Keys;
+  readonly id: string;
   readonly #known = new Map<Destined, Known>();
-  readonly #settings = new Map<Destined, GroupSettings>();
-  readonly #joining = new Memberships();
-  readonly #leaving = new Memberships();
-  readonly #forgotten = new Members();
-  readonly #changed = new Set<Destined>();
-  readonly #integrations = new Set<string>();
-  readonly #expiring = new Map<Destined, number>();
-  readonly #gone = new Set<Destined>();
-  readonly #due = { sooner: new Times(), set: new Times() };
-  readonly #roots = { sooner: new Times(), set: new Times() };
+  readonly #gathered = new Gathered();
+  /** By index, the times of groups that are to be looked at by then, or sooner. */
+  readonly #times = new Map<string, Map<string, Instant>>();
   readonly #wakes = new Map<string, Instant>();
-  /** Other writes of the same change. */
+  /** Other writes of the same change, which come last. */
   readonly writes: Write[] = [];
 
-  constructor(redis: Redis, keys: Keys) {
+  /** `id`: of its transaction. */
+  constructor(redis: Redis, keys: Keys, id = newId()) {
     this.redis = redis;
     this.keys = keys;
+    this.id = id;
   }
 
   /** When something is due at each integration that this change makes something due at. */
@@ -145,128 +110,104 @@ export class GroupWork {
 
   /** The settings of a group, which need not be loaded; with them it exists. */
   configure(destination: Destined, settings: GroupSettings): void {
-    this.#settings.set(destination, settings);
+    const { integration, group } = partsOf(destination);
+    this.#gathered.add(group, ["HSET", this.keys.settings(integration), group, JSON.stringify(settings)]);
     const known = this.#known.get(destination);
     if (known) known.head = { ...known.head, ...settings };
   }
 
   /** The group is to be looked at by then, or sooner; its integration is woken. */
   due(destination: Destined, at: Instant): void {
-    this.#due.sooner.add(destination, at);
-    const { integration } = partsOf(destination);
-    this.#changed.add(destination);
-    this.#wakes.set(integration, Math.min(at, this.#wakes.get(integration) ?? at));
+    this.#lookAt(this.keys.due, destination, at);
   }
 
   /** The group is to be looked at then, and not sooner; undefined for not at all. Nothing may be added to it meanwhile. */
   schedule(destination: Destined, at: Instant | undefined): void {
-    this.#due.set.set(destination, at);
+    this.#set(this.keys.due, destination, at);
   }
 
   /** The root of the group, where it has one, may be out of date. */
   touch(destination: Destined, at: Instant, head: GroupHead | undefined): void {
     const { shown, conversation } = head ?? {};
     // At a pager, what several groups share is acknowledged with the last of them.
-    if (shown === undefined && conversation?.groups === undefined) return;
-    this.#roots.sooner.add(destination, at);
-    const { integration } = partsOf(destination);
-    this.#changed.add(destination);
-    this.#wakes.set(integration, Math.min(at, this.#wakes.get(integration) ?? at));
+    if (shown !== undefined || conversation?.groups !== undefined) this.#lookAt(this.keys.roots, destination, at);
   }
 
   /** The root is compared with the present then; undefined for not at all. */
   scheduleRoot(destination: Destined, at: Instant | undefined): void {
-    this.#roots.set.set(destination, at);
+    this.#set(this.keys.roots, destination, at);
   }
 
   drop(destination: Destined): void {
-    const { integration, group } = partsOf(destination);
-    this.writes.push(["HDEL", this.keys.changed(integration), group]);
     this.#of(destination).head = undefined;
-    this.#gone.add(destination);
-    this.schedule(destination, undefined);
+    this.#forgetSettings(destination);
     this.scheduleRoot(destination, undefined);
   }
 
   /** A group without members: what it remembers is forgotten after a while, unless it is written again. */
   leaveEmpty(destination: Destined, ms: number): void {
-    const { integration, group } = partsOf(destination);
-    this.writes.push(["HDEL", this.keys.changed(integration), group]);
-    this.#expiring.set(destination, ms);
-    this.#gone.add(destination);
-    this.schedule(destination, undefined);
+    this.#forgetSettings(destination);
+    this.writes.push(["PEXPIRE", this.#headKey(destination), ms]);
   }
 
   join(destination: Destined, episode: string, since: Instant): void {
-    this.#move(destination, episode, this.#leaving, this.#joining, since);
-    this.#integrations.add(partsOf(destination).integration);
+    const { integration, group } = partsOf(destination);
+    this.#touch(destination);
+    this.#gathered.add(episode, ["ZADD", this.keys.members(integration, group), since, episode]);
+    this.#gathered.add(destination, ["SADD", this.keys.in(episode), destination]);
+    this.#gathered.add(integration, ["SADD", this.keys.integrations, integration]);
   }
 
   leave(destination: Destined, episode: string): void {
-    this.#move(destination, episode, this.#joining, this.#leaving);
-  }
-
-  #move(destination: Destined, episode: string, from: Memberships, to: Memberships, since?: Instant): void {
     const { integration, group } = partsOf(destination);
-    const [members, places] = [this.keys.members(integration, group), this.keys.in(episode)];
     this.#touch(destination);
-    from.of.delete(members, episode);
-    from.in.delete(places, destination);
-    to.of.add(members, episode, since);
-    to.in.add(places, destination);
+    this.#gathered.add(episode, ["ZREM", this.keys.members(integration, group), episode]);
+    this.#gathered.add(destination, ["SREM", this.keys.in(episode), destination]);
   }
 
-  /** The integration knows nothing of the episode any more. */
-  forget(integration: string, episode: string): void {
-    this.#forgotten.add(this.keys.notificationLog(integration), episode);
+  /** What the integration knows of the episode from now on; undefined: nothing. */
+  know(integration: string, episode: string, entry: NotificationLogEntry | undefined): void {
+    const log = this.keys.notificationLog(integration);
+    this.#gathered.add(episode, entry ? ["HSET", log, episode, JSON.stringify(entry)] : ["HDEL", log, episode]);
   }
 
   /** The transaction of this change. */
-  transaction(id: string, checks: Transaction["checks"] = []): Transaction {
+  transaction(checks: Transaction["checks"] = []): Transaction {
     const changed = [...this.#known.values()].filter(({ before, head }) => head !== before);
-    const { due, roots } = this.keys;
     return {
-      id,
+      id: this.id,
       checks: [...checks, ...[...this.#known.values()].map(({ read }) => read)],
       writes: [
-        ...changed.map(({ read, head }) => writing(id, read.place, head && storedHead(head))),
-        ...this.#settingWrites(),
-        ...this.#due.set.writes(due, false),
-        ...this.#due.sooner.writes(due, true),
-        ...this.#roots.set.writes(roots, false),
-        ...this.#roots.sooner.writes(roots, true),
-        ...this.#changeWrites(id),
-        ...this.#joining.of.writes("ZADD"),
-        ...this.#joining.in.writes("SADD"),
-        ...this.#leaving.of.writes("ZREM"),
-        ...this.#leaving.in.writes("SREM"),
-        ...this.#forgotten.writes("HDEL"),
-        ...(this.#integrations.size > 0 ? [["SADD", this.keys.integrations, ...this.#integrations] as const] : []),
-        ...[...this.#expiring].map(([destination, ms]) => ["PEXPIRE", this.#headKey(destination), ms] as const),
+        ...changed.map(({ read, head }) => writing(this.id, read.place, head && storedHead(head))),
+        ...this.#gathered.writes(),
+        ...[...this.#times].flatMap(([key, times]) => {
+          const pages = [...chunksOf([...times], PAGE)];
+          return pages.map((page): Write => ["ZADD", key, "LT", ...page.flatMap(([group, at]) => [at, group])]);
+        }),
         ...this.writes,
       ],
     };
   }
 
-  #settingWrites(): Write[] {
-    const byIntegration = Map.groupBy(this.#settings, ([destination]) => partsOf(destination).integration);
-    const gone = Map.groupBy(this.#gone, (destination) => partsOf(destination).integration);
-    return [
-      ...[...byIntegration].map(([integration, all]): Write => {
-        const fields = all.flatMap(([destination, one]) => [partsOf(destination).group, JSON.stringify(one)]);
-        return ["HSET", this.keys.settings(integration), ...fields];
-      }),
-      ...[...gone].map(([integration, all]): Write => {
-        return ["HDEL", this.keys.settings(integration), ...all.map((one) => partsOf(one).group)];
-      }),
-    ];
+  #lookAt(index: (integration: string) => string, destination: Destined, at: Instant): void {
+    const { integration, group } = partsOf(destination);
+    const times = this.#times.get(index(integration)) ?? new Map<string, Instant>();
+    this.#times.set(index(integration), times.set(group, Math.min(at, times.get(group) ?? at)));
+    this.#gathered.add(group, ["HSET", this.keys.changed(integration), group, this.id]);
+    this.#wakes.set(integration, Math.min(at, this.#wakes.get(integration) ?? at));
   }
 
-  #changeWrites(id: string): Write[] {
-    const byIntegration = Map.groupBy(this.#changed, (destination) => partsOf(destination).integration);
-    return [...byIntegration].map(([integration, all]): Write => {
-      return ["HSET", this.keys.changed(integration), ...all.flatMap((one) => [partsOf(one).group, id])];
-    });
+  #set(index: (integration: string) => string, destination: Destined, at: Instant | undefined): void {
+    const { integration, group } = partsOf(destination);
+    const key = index(integration);
+    this.#gathered.add(group, at === undefined ? ["ZREM", key, group] : ["ZADD", key, at, group]);
+  }
+
+  #forgetSettings(destination: Destined): void {
+    const { integration, group } = partsOf(destination);
+    const { changed, settings } = this.keys;
+    for (const key of [changed(integration), settings(integration)]) this.#gathered.add(group, ["HDEL", key, group]);
+    this.schedule(destination, undefined);
   }
 
   /** The head of a group that was read is written with every change of its members. */

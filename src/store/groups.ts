@@ -156,9 +156,9 @@ async function dropLate(redis: Redis, keys: Keys, { transact }: Transact, late: 
     for (const [i, { id, place }] of places.entries()) {
       if (isNotified(entryIn(known[i] ?? null))) continue;
       work.leave(place, id);
-      work.forget(partsOf(place).integration, id);
+      work.know(partsOf(place).integration, id, undefined);
     }
-    await transact(work.transaction(newId()));
+    await transact(work.transaction());
   }
 }
 
@@ -247,7 +247,7 @@ function createGroupTimers(redis: Redis, keys: Keys, transact: Transact) {
             if (head) work.put(place, { ...released(head, now, false), retryAt: undefined });
             work.due(place, now);
           }
-          isDone = (await transact.transact(work.transaction(newId()))).kind !== "conflict";
+          isDone = (await transact.transact(work.transaction())).kind !== "conflict";
         }
       }
     },

@@ -8,7 +8,7 @@ import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
-import { newId, type Transact, type Write } from "./transact.ts";
+import type { Transact, Write } from "./transact.ts";
 
 export type Wakes = ReadonlyMap<string, Instant>;
 
@@ -53,7 +53,7 @@ export function createReleases(redis: Redis, keys: Keys, { transact }: Transact)
           work.due(destination, next.releasedAt ?? now);
         }
         work.writes.push(["SREM", keys.suppressed(cause), ...page]);
-        isDone = (await transact(work.transaction(newId()))).kind !== "conflict";
+        isDone = (await transact(work.transaction())).kind !== "conflict";
         if (isDone) wakes.push(work.wakes);
       }
     }

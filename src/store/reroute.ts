@@ -21,7 +21,7 @@ import {
 import type { Keys } from "./keys.ts";
 import { pipelined } from "./redis.ts";
 import { earliestWakes, type Wakes } from "./releases.ts";
-import { type Check, newId, parseRead, type Read, type Transact } from "./transact.ts";
+import { type Check, parseRead, type Read, type Transact } from "./transact.ts";
 
 interface Reload {
   readonly integrations: ReadonlySet<string>;
@@ -50,9 +50,7 @@ export function createReroute(redis: Redis, keys: Keys, { transact }: Transact) 
         place: [keys.alerts, id] as const,
         version: rerouting.alerts.get(id) ?? "",
       }));
-      const outcome = await transact(
-        work.transaction(newId(), [...(only ? [only] : []), ...rerouting.intents, ...checks]),
-      );
+      const outcome = await transact(work.transaction([...(only ? [only] : []), ...rerouting.intents, ...checks]));
       if (outcome.kind === "conflict" && outcome.place === only?.place) return undefined;
       if (outcome.kind === "conflict") continue;
       await collectEpisodes(redis, keys, [...moving.left]);
@@ -229,7 +227,7 @@ class Moving {
       if (isNotified) this.#shareConversation(place, other);
     }
     this.#work.leave(place, id);
-    if (others.length === 0) this.#work.forget(integration, id);
+    if (others.length === 0) this.#work.know(integration, id, undefined);
     this.left.add(id);
     const size = (this.#stored.sizes.get(place) ?? 0) - 1;
     this.#stored.sizes.set(place, size);

@@ -32,7 +32,7 @@ export function createFollowClock(redis: Redis, keys: Keys, { transact }: Transa
         const head = work.head(place);
         if (head) work.put(place, movedBack<GroupHead>(head, now, ms));
       }
-      isDone = (await transact(work.transaction(newId()))).kind !== "conflict";
+      isDone = (await transact(work.transaction())).kind !== "conflict";
     }
   }
 

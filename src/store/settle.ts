@@ -19,7 +19,7 @@ import {
   type Stored,
   type Turn,
 } from "./settlement.ts";
-import { newId, type Transact, type Transaction, type Write, writing } from "./transact.ts";
+import { type Transact, type Transaction, type Write, writing } from "./transact.ts";
 
 /** Time for a replica to learn that another configuration is active. */
 const AGAIN_MS = 1_000;
@@ -30,13 +30,12 @@ export function createSettle(redis: Redis, keys: Keys, { transact }: Transact) {
     for (let turn = decided; ; ) {
       const work = new GroupWork(redis, keys);
       const stored = await readStored(redis, keys, work, turn);
-      const id = newId();
       const settling = new Settling(keys, work, stored, turn);
-      settling.end(id);
+      settling.end();
       for (const outcome of turn.outcomes) settling.add(outcome);
       if (gather) work.writes.push(["SET", keys.storm(integration.id), gather.until, "PX", gather.ms]);
       const only = turn.outcomes.some(isUnsent) ? turn.only : undefined;
-      const outcome = await transact(work.transaction(id, [...(only ? [only] : []), ...settling.checks()]));
+      const outcome = await transact(work.transaction([...(only ? [only] : []), ...settling.checks()]));
       if (outcome.kind === "conflict" && outcome.place === only?.place) turn = withoutDecisions(turn);
       if (outcome.kind === "conflict") continue;
       await collectEpisodes(redis, keys, [...settling.left]);
@@ -76,12 +75,12 @@ class Settling {
   }
 
   /** The claim is over, and the intent is, or waits to be asked about. */
-  end(id: string): void {
+  end(): void {
     const { integration, askAt } = this.#turn;
     const { place, text = "{}" } = this.#stored.intent;
     const later = askAt === undefined ? undefined : JSON.stringify({ ...(JSON.parse(text) as Intent), askAt });
     if (this.#isHeld()) this.#work.writes.push(["DEL", this.#keys.claim(integration.id)]);
-    if (this.#isIntended()) this.#work.writes.push(writing(id, place, later));
+    if (this.#isIntended()) this.#work.writes.push(writing(this.#work.id, place, later));
   }
 
   /** A change that comes before this is written is another reason to look at its group. */
@@ -127,7 +126,8 @@ class Settling {
     this.#end(destination, outcome);
     this.#work.writes.push(...this.#aboutWrites(outcome));
     for (const episode of outcome.unnotified) this.#leave(destination, episode);
-    if (own) this.#know(destination, outcome.known ?? new Map());
+    for (const [episode, entry] of (own && outcome.known) ?? [])
+      if (this.#isMember(destination, episode)) this.#work.know(partsOf(destination).integration, episode, entry);
     const head = own && this.#work.head(destination);
     if (head) this.#serve(destination, head, outcome, isOwed);
   }
@@ -135,7 +135,6 @@ class Settling {
   /** Stores what was, or may have been, notified. True where the end of one of them is owed already. */
   #notify(destination: Destined, isOwn: boolean, entries: readonly NotifiedEntry[]): boolean {
     const { id } = this.#turn.integration;
-    const fields: string[] = [];
     let isOwed = false;
     for (const entry of entries) {
       const episode = entry.alert.id;
@@ -147,19 +146,9 @@ class Settling {
         this.#stored.places.get(episode)?.add(destination);
         isOwed ||= !isFiring(this.#stored.alerts.get(episode));
       }
-      if (isMember || isOwn) fields.push(episode, JSON.stringify(entry));
+      if (isMember || isOwn) this.#work.know(id, episode, entry);
     }
-    if (fields.length > 0) this.#work.writes.push(["HSET", this.#keys.notificationLog(id), ...fields]);
     return isOwed;
-  }
-
-  /** What is known of others is stored as long as a group here has them. */
-  #know(destination: Destined, known: NonNullable<Settlement["known"]>): void {
-    const { id } = this.#turn.integration;
-    const fields = [...known].flatMap(([episode, entry]) =>
-      this.#isMember(destination, episode) ? [episode, JSON.stringify(entry)] : [],
-    );
-    if (fields.length > 0) this.#work.writes.push(["HSET", this.#keys.notificationLog(id), ...fields]);
   }
 
   #isMember(destination: Destined, episode: string): boolean {
@@ -177,7 +166,7 @@ class Settling {
   #end(destination: Destined, { over, now }: Settlement): void {
     const { id } = this.#turn.integration;
     for (const episode of over) {
-      this.#work.forget(id, episode);
+      this.#work.know(id, episode, undefined);
       for (const other of this.#stored.places.get(episode) ?? []) {
         this.#leave(other, episode);
         if (other !== destination) this.#work.touch(other, now, this.#work.head(other));
@@ -190,7 +179,7 @@ class Settling {
     this.#stored.members.get(destination)?.delete(episode);
     const others = this.#stored.places.get(episode);
     others?.delete(destination);
-    if (others?.size === 0) this.#work.forget(partsOf(destination).integration, episode);
+    if (others?.size === 0) this.#work.know(partsOf(destination).integration, episode, undefined);
     this.left.add(episode);
   }
 

@@ -47,7 +47,7 @@ export function createSilenceStore(redis: Redis, keys: Keys, { transact }: Trans
         work.touch(destination, now, read.head(destination));
         if (askAt !== undefined) work.due(destination, askAt);
       }
-      await transact(work.transaction(newId()));
+      await transact(work.transaction());
       wakes.push(work.wakes);
     }
     return earliestWakes(...wakes);

@@ -8,7 +8,7 @@ import { destined, GroupWork } from "./group-work.ts";
 import type { Keys } from "./keys.ts";
 import { pipelined, type Timed, timesIn } from "./redis.ts";
 import { type Together, timesOf, type Wanted } from "./storm.ts";
-import { document, newId, type Transact } from "./transact.ts";
+import { document, type Transact } from "./transact.ts";
 
 /** The most groups of which the index is put right at once. */
 const PAGE = 200;
@@ -34,7 +34,7 @@ export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
     const text = JSON.stringify({ leaseMs, groups, isForRoot } satisfies ClaimText);
     if (groups.length > 0) work.writes.push(["HDEL", keys.changed(of.id), ...groups]);
     work.writes.push(["SET", keys.claim(of.id), document(token, text), "PX", leaseMs]);
-    const outcome = await transact(work.transaction(token, [stored.claim, stored.intent]));
+    const outcome = await transact(work.transaction([stored.claim, stored.intent]));
     return outcome.kind !== "conflict";
   }
 
@@ -56,14 +56,14 @@ export function createTake(redis: Redis, keys: Keys, { transact }: Transact) {
     }
     if (gone.length > 0) work.writes.push(["HDEL", keys.changed(of.id), ...gone]);
     const checks = gone.map((group) => ({ place: [keys.settings(of.id), group] as const, version: "" }));
-    await transact(work.transaction(newId(), checks));
+    await transact(work.transaction(checks));
     return true;
   }
 
   return async (wanted: Wanted): Promise<Claim> => {
     const { of, token, now } = wanted;
     for (;;) {
-      const work = new GroupWork(redis, keys);
+      const work = new GroupWork(redis, keys, token);
       const stored = await readStored(redis, keys, wanted);
       const mine = stored.claim.version === token ? claimedIn(stored.claim) : undefined;
       const found = mine ? { kind: "taken" as const, ...mine } : await find(redis, keys, work, wanted, stored);

@@ -8,7 +8,7 @@ import type { Instant } from "../../src/lib/clock.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { destined, GroupWork } from "../../src/store/group-work.ts";
 import { createStore } from "../../src/store/store.ts";
-import { createTransact, newId } from "../../src/store/transact.ts";
+import { createTransact } from "../../src/store/transact.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
@@ -224,8 +224,8 @@ describeWithRedis("groups that are due", () => {
       work.put(place, released(work.head(place) as GroupHead, T0, false));
     }
     const { transact } = createTransact(redis, store.keys);
-    expect(await transact(first.transaction(newId()))).toEqual({ kind: "stored" });
-    expect(await transact(second.transaction(newId()))).toMatchObject({ kind: "conflict" });
+    expect(await transact(first.transaction())).toEqual({ kind: "stored" });
+    expect(await transact(second.transaction())).toMatchObject({ kind: "conflict" });
   });
 
   it.each(["settle", "postpone"] as const)(
