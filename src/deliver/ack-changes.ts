@@ -1,5 +1,6 @@
 /** Acknowledgements as people change them: set, withdrawn, noted. Each change is audited and in the decision log. */
 import {
+  type AckNote,
   type AckOutcome,
   type AckRequest,
   acknowledgementAfter,
@@ -78,10 +79,18 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
     return made ? { ...made, alerts: done.length } : (outcomes[0] ?? { outcome: "not_firing" });
   }
 
+  /** A change by somebody, now. */
+  const deedOf = (action: LoggedChange["action"], by: AuditOrigin, author = personOf(by), text = ""): LoggedChange => ({
+    action,
+    author,
+    text,
+    now: clock.now(),
+    by,
+  });
+
   function acknowledging(request: AckRequest, by: AuditOrigin): [NextAck, LoggedChange] {
-    const now = clock.now();
-    const logged = { action: "acknowledged", author: request.author, text: request.comment, now, by } as const;
-    return [(stored) => acknowledgementAfter(stored, request, now), logged];
+    const deed = deedOf("acknowledged", by, request.author, request.comment);
+    return [(stored) => acknowledgementAfter(stored, request, deed.now), deed];
   }
 
   return {
@@ -98,43 +107,34 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
 
     /** Undoes what their author changed of these alerts at `at`, where nobody has changed it since. */
     undoAckOfEach(alerts: readonly Alert[], at: Instant, by: AuditOrigin): Promise<AckOutcome[]> {
-      const [now, author] = [clock.now(), personOf(by)];
-      const next: NextAck = (stored) => (stored?.author === author ? undoneAck(stored, now, at) : "not_acknowledged");
-      return changeEach(alerts, next, { action: "ack_undone", author, text: "", now, by });
+      const deed = deedOf("ack_undone", by);
+      const isOwn = (stored: StoredAcknowledgement | undefined) => stored?.author === deed.author;
+      return changeEach(alerts, (stored) => undoneAck(isOwn(stored) ? stored : undefined, deed.now, at), deed);
     },
 
     /** Reminders resume at their time; what was not notified is due at once. */
-    async withdraw(wanted: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
-      const now = clock.now();
-      const next: NextAck = (stored) =>
-        stored && isInForce(stored, now) ? { ...stored, until: now } : "not_acknowledged";
-      return change(await named(wanted), next, { action: "ack_withdrawn", author, text: "", now, by });
+    async withdraw(wanted: string, by: AuditOrigin, author?: string): Promise<AckOutcome> {
+      const deed = deedOf("ack_withdrawn", by, author);
+      const next: NextAck = (stored) => {
+        return stored && isInForce(stored, deed.now) ? { ...stored, until: deed.now } : "not_acknowledged";
+      };
+      return change(await named(wanted), next, deed);
     },
 
     /** Restores what was before the last change, once: of each that one press changed, and nobody since. */
-    async undoAck(wanted: string, by: AuditOrigin, author = personOf(by)): Promise<AckOutcome> {
-      const now = clock.now();
+    async undoAck(wanted: string, by: AuditOrigin, author?: string): Promise<AckOutcome> {
+      const deed = deedOf("ack_undone", by, author);
       const [alerts, acks] = await Promise.all([named(wanted), store.acks.read()]);
       const at = lastChangeOf(alerts.map(({ id }) => acks.get(id)));
-      return change(alerts, (stored) => undoneAck(stored, now, at), {
-        action: "ack_undone",
-        author,
-        text: "",
-        now,
-        by,
-      });
+      return change(alerts, (stored) => undoneAck(stored, deed.now, at), deed);
     },
 
     /** Adds a note for others to read, also to an acknowledgement that ran out. */
-    async note(
-      wanted: string,
-      { author, text }: { author: string; text: string },
-      by: AuditOrigin,
-    ): Promise<AckOutcome> {
-      const now = clock.now();
+    async note(wanted: string, said: Pick<AckNote, "author" | "text">, by: AuditOrigin): Promise<AckOutcome> {
+      const deed = deedOf("ack_noted", by, said.author, said.text);
       const next: NextAck = (stored) =>
-        stored ? (withNote(stored, { at: now, author, text }) ?? "too_many_notes") : "not_acknowledged";
-      return change(await named(wanted), next, { action: "ack_noted", author, text, now, by });
+        stored ? (withNote(stored, { ...said, at: deed.now }) ?? "too_many_notes") : "not_acknowledged";
+      return change(await named(wanted), next, deed);
     },
   };
 }

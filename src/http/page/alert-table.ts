@@ -1,8 +1,6 @@
-/** Alerts by their short names, and as a table. */
+/** Alerts by their names, short and whole, and their subjects. */
 
-import { fingerprint } from "../../alerting/fingerprint.ts";
 import { alertSubjectName } from "../../alerting/incident-words.ts";
-import { handledText } from "../../alerting/suppression-words.ts";
 import {
   type Alert,
   type AlertFacts,
@@ -22,33 +20,7 @@ import { guiltyFactor } from "../../health/uptime.ts";
 import { count, nameOf, nameWithin, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
-import { span } from "../../lib/when.ts";
-import { alertPageLink, homeLink, type Root, recordingLink } from "./links.ts";
-import { type ListingColumn, tableOf } from "./listing.ts";
-import type { PageData } from "./page-data.ts";
-import { timeAt } from "./when.ts";
-
-const COLUMNS: readonly ListingColumn[] = [["Alert"], ["Where"], ["Since", "since"], ["For", "for", "t"], ["State"]];
-
-/** Alerts of the whole fleet. */
-export function alertTable(
-  alerts: readonly Alert[],
-  { moment, suppressed }: Pick<PageData, "moment" | "suppressed">,
-  { root, caption }: { root: Root; caption: string },
-): Markup {
-  const rows = alerts.map((alert) => {
-    const title = html`<a href="${alertPageLink(root, fingerprint(alert.labels))}">${alertTitle(alert)}</a>`;
-    const state = handledText({ alert, ...suppressed.get(alert.key) }, moment.times);
-    return [
-      html`${title} <small>${classOf(alert)}</small>`,
-      subjectOf(alert, root),
-      timeAt(alert.startsAt, alert.facts.timezone, moment),
-      html`${span(alert.startsAt, moment.now)}`,
-      state === "" ? html`<span class="soft">Unacknowledged</span>` : html`<bdi>${state}</bdi>`,
-    ];
-  });
-  return tableOf(caption, COLUMNS, rows);
-}
+import { homeLink, type Root, recordingLink } from "./links.ts";
 
 /** The subject of an alert, with its link. `isNamed`: trouble of lenswatch itself, of which the banner says more. */
 export function subjectOf({ subject, labels, annotations, facts }: Alert, root: Root, isNamed = false): Markup {

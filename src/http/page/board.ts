@@ -163,11 +163,11 @@ function buttonsOf(alert: Alert, token: string | undefined): Markup {
   return html`<p class="actions"><button formaction="./alerts/${fingerprint(alert.labels)}/ack">Acknowledge</button></p>`;
 }
 
-function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing): Markup {
+function alertRow(alert: Alert, data: PageData, buttons: Markup, state = nothing, root: Root = "./"): Markup {
   const since = sinceOf({ alerts: [alert], since: alert.startsAt }, data);
   const isLast = isLastKnown(alert, data);
   return html`<li class="${toneOf(ratedIn(data, [alert]))}${isLast ? " last" : ""}">${severityWord(alert)}<div>
-<a href="${alertPageLink("./", fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, "./", alert === data.banner?.alert)}
+<a href="${alertPageLink(root, fingerprint(alert.labels))}">${alertTitle(alert)}</a> · ${subjectOf(alert, root, alert === data.banner?.alert)}
 <p>${since}${isLast ? " · last known" : ""}${state}</p></div>${buttons}</li>`;
 }
 
@@ -193,21 +193,26 @@ function placesOf({ alerts }: OverviewEntry): Markup {
 function handledSection(board: Overview, data: PageData, unread: ReadonlySet<Alert>): Markup {
   const phrase = handledOf(board);
   if (phrase === "") return nothing;
-  const rows = [...board.handled.values()].flatMap((alerts) => {
-    const shown = alerts.filter((alert) => !unread.has(alert)).slice(0, HANDLED_SHOWN);
-    return shown.map((alert) => alertRow(alert, data, nothing, stateOf(alert, data)));
-  });
+  const shown = [...board.handled.values()].flatMap((alerts) =>
+    alerts.filter((alert) => !unread.has(alert)).slice(0, HANDLED_SHOWN),
+  );
   const all = counted(data.alerts.length, "active alert");
-  return html`<details id="handled" class="handled"><summary>${phrase}</summary><ul class="board">${rows}</ul>
+  return html`<details id="handled" class="handled"><summary>${phrase}</summary>${alertList(shown, data, "./")}
 <p><a href="${ALL}">All ${all}</a></p></details>`;
 }
 
+/** Alerts, a row for each, with what suppresses them. */
+export function alertList(alerts: readonly Alert[], data: PageData, root: Root): Markup {
+  const rows = alerts.map((alert) => alertRow(alert, data, nothing, stateOf(alert, data, root), root));
+  return html`<ul class="board">${rows}</ul>`;
+}
+
 /** The state of a handled alert, with a link to the alert that explains it. */
-function stateOf(alert: Alert, { suppressed, moment }: PageData): Markup {
+function stateOf(alert: Alert, { suppressed, moment }: PageData, root: Root): Markup {
   const active = suppressed.get(alert.key);
   const phrase = handledText({ alert, ...active }, moment.times);
   const [print] = active?.inhibitedBy ?? [];
-  const link = print === undefined ? nothing : html` · <a href="${alertPageLink("./", print)}">the other alert</a>`;
+  const link = print === undefined ? nothing : html` · <a href="${alertPageLink(root, print)}">the other alert</a>`;
   return html`${phrase === "" ? nothing : html` · <bdi>${phrase}</bdi>`}${link}`;
 }
 

@@ -9,7 +9,7 @@ import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { nextMorning } from "../../lib/moment.ts";
 import { cut } from "../../lib/text.ts";
-import { alertTable } from "./alert-table.ts";
+import { alertList } from "./board.ts";
 import { type FieldProblem, inputField } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type LinkParameters, signInLink, silenceFormLink } from "./links.ts";
@@ -100,13 +100,12 @@ function previewSection(
   data: PageData,
 ): Markup {
   const left = alerts.total - alerts.items.length;
-  const table = alertTable(alerts.items, data, { root: ROOT, caption: "Alerts it would suppress" });
   return html`<section aria-labelledby="preview"><h2 id="preview">Preview</h2>
 ${warnings.map((warning) => html`<p class="caution warning" role="alert">${warning}</p>`)}
 <p class="code"><bdi>${cut(matchersInWords(parsed, namesIn(data)), 600)}</bdi></p>
 <p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(data.alerts.length)} active now;
 its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
-${alerts.total === 0 ? nothing : table}
+${alerts.total === 0 ? nothing : alertList(alerts.items, data, ROOT)}
 ${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>`;
 }
 
