@@ -17,6 +17,7 @@ import {
 } from "./incident.ts";
 import { failingIntegration, integrationName } from "./integration-name.ts";
 import { formatMatcher, type Matcher } from "./matcher.ts";
+import { valuesOf } from "./prepared-silence.ts";
 
 /** Names of subjects, undefined where none is known. */
 export interface IncidentNames {
@@ -101,9 +102,12 @@ export function incidentPlaces(incident: Incident, names: IncidentNames): string
   const counts = Map.groupBy(incident.episodes, ({ locationId = "" }) => locationId);
   counts.delete("");
   const worst = [...counts].sort(([a, { length: m }], [b, { length: n }]) => n - m || (a < b ? -1 : 1));
-  const named = worst.slice(0, MOST_NAMED).map(([id]) => locationName(id, names));
-  const more = worst.length > MOST_NAMED ? [`${count(worst.length - MOST_NAMED)} more`] : [];
-  const [last = "", ...others] = [...named, ...more].reverse();
+  return listWords(worst.map(([id]) => locationName(id, names)));
+}
+
+function listWords(all: readonly string[]): string {
+  const more = all.length > MOST_NAMED ? [`${count(all.length - MOST_NAMED)} more`] : [];
+  const [last = "", ...others] = [...all.slice(0, MOST_NAMED), ...more].reverse();
   return others.length === 0 ? last : `${others.reverse().join(", ")} and ${last}`;
 }
 
@@ -123,9 +127,10 @@ export function matchersInWords(all: readonly Matcher[], names: IncidentNames): 
     organisation: (id) => groupNameIn(names, id),
   };
   const words = all.map((matcher) => {
-    const { name, operator, value } = matcher;
-    const known = operator === "=" ? own(nameFor, name)?.(value) : undefined;
-    return known ? nameOf(known, value) : formatMatcher(matcher);
+    const values = valuesOf(matcher);
+    const known = values.flatMap((value) => (value && own(nameFor, matcher.name)?.(value)) || []);
+    const areAll = known.length > 0 && known.length === values.length;
+    return areAll ? listWords(known.map((name) => nameOf(name, ""))) : formatMatcher(matcher);
   });
   return words.join(", ");
 }

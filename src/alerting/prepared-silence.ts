@@ -1,6 +1,6 @@
 /** Silences that are prepared for alerts: what each of them matches follows from the alerts alone. Pure. */
 import { type Alert, type SubjectKind, scopeOf, sharedOutages } from "../health/alert.ts";
-import { formatMatcher } from "./matcher.ts";
+import { formatMatcher, type Matcher } from "./matcher.ts";
 
 type Silenceable = Pick<Alert, "subject" | "labels" | "facts">;
 type Pair = readonly [name: string, value: string];
@@ -60,14 +60,23 @@ function pairsOf({ subject, labels, facts }: Silenceable): Pair[] {
   return names.flatMap((name) => (labels[name] ? [[name, labels[name]] as const] : []));
 }
 
+/** The values that a matcher such as those of `matchersFor` lists; none where it matches others. */
+export function valuesOf({ operator, value: pattern }: Pick<Matcher, "operator" | "value">): readonly string[] {
+  if (operator === "=") return [pattern];
+  const values = pattern.split("|").map((part) => part.replace(/\\(.)/g, "$1"));
+  return operator === "=~" && values.map(escaped).join("|") === pattern ? values : [];
+}
+
 /** `a|b|c`, in the order of the values. */
 function patternsOf(values: readonly string[]): string[] {
   const patterns: string[] = [];
   for (const value of values.toSorted()) {
-    const text = value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    const text = escaped(value);
     const last = patterns.at(-1);
     if (last === undefined || last.length + text.length > PATTERN_LENGTH) patterns.push(text);
     else patterns[patterns.length - 1] = `${last}|${text}`;
   }
   return patterns;
 }
+
+const escaped = (value: string) => value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");

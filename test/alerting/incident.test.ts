@@ -10,7 +10,9 @@ import {
   labelIn,
   sizeOfIncident,
 } from "../../src/alerting/incident.ts";
-import { incidentPlaces, incidentTitle } from "../../src/alerting/incident-words.ts";
+import { incidentPlaces, incidentTitle, matchersInWords } from "../../src/alerting/incident-words.ts";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import { matchersFor } from "../../src/alerting/prepared-silence.ts";
 
 const MINUTE = 60_000;
 const T0 = Date.parse("2026-11-26T02:30:00Z");
@@ -190,6 +192,26 @@ describe("a night", () => {
     expect(titles([low(-20 * 24 * 60 * MINUTE), camera("door", "bath")])).toHaveLength(2);
     expect(titles([low(-6 * MINUTE), camera("door", "bath")])).toEqual(["Entrance · Bath: quality low, offline"]);
   });
+});
+
+it.each([
+  [matchersFor("location_id", ["bath"]), "Bath"],
+  [matchersFor("location_id", ["bath", "l.a", "norwich"]), "Bath, Shop l.a and Norwich"],
+  [
+    matchersFor(
+      "location_id",
+      Array.from({ length: 20 }, (_, i) => `${i}`),
+    ),
+    "Shop 0, Shop 1, Shop 10, Shop 11, Shop 12, Shop 13, Shop 14, Shop 15 and 12 more",
+  ],
+  [['location_id=~"norwich|bath"', 'severity="critical"'], 'Norwich and Bath, severity="critical"'],
+  [['location_id=~"bat.|norwich"'], 'location_id=~"bat.|norwich"'],
+  [['location_id=~"bath|"'], 'location_id=~"bath|"'],
+  [['location_id!="bath"'], 'location_id!="bath"'],
+  [['location_id=~"bath|nowhere"'], 'location_id=~"bath|nowhere"'],
+])("the matchers %s are %s in words", (matchers, words) => {
+  const location = (id: string) => (id === "nowhere" ? undefined : names.location(id));
+  expect(matchersInWords(parseMatchers(matchers.join(", ")), { ...names, location })).toBe(words);
 });
 
 const someEpisode = fc
