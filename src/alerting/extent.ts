@@ -97,7 +97,7 @@ export function extentOf(alerts: readonly Countable[]): Extent {
   const apart = alerts.filter((alert) => isOfflineNow(alert) && !isWithin(alert, keys));
   offline += new Set(apart.map(({ subject }) => subject.id)).size;
   const least = outages.reduce((most, outage) => Math.max(most, offlineOf(outage)), offline);
-  return { offline: least, isExact, ...locationsOf(alerts, outages, open) };
+  return { offline: least, isExact, ...locationsOf(alerts.filter(isOutage), outages, open) };
 }
 
 /** `open`: groups with recordings that no other alert counts, at locations that may be known from others. */

@@ -6,6 +6,7 @@ import { phraseOf } from "../../src/alerting/words.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { notificationOf } from "../notify/fixtures.ts";
+import { anAlert } from "../support/fixtures.ts";
 import { Fleet, type Layout, layouts, outagesOf } from "./outage-fleet.ts";
 
 /** Places in the layout of the offline recordings that an alert is about, whatever it says of them. */
@@ -13,6 +14,8 @@ function recordingsOf({ subject: { kind, id } }: Alert, layout: Layout, offline:
   const name = id.replace("camera_server/", "");
   return [...offline].filter((i) => (kind === "recording" ? id === `${i}` : layout[i]?.includes(name)));
 }
+
+const low = anAlert({ labels: { location_id: "elsewhere" }, facts: { timezone: "UTC", problem: "low_quality" } });
 
 /** Phases of an outage, and which of the alerts a message has: any part, as routes and suppression leave it. */
 const stories = layouts.chain((layout) =>
@@ -40,10 +43,10 @@ test("is that of the recordings concerned, and never more than are offline now",
           const { offline: n, isExact, locations, areLocationsExact } = extentOf(firing);
           const places = new Set([...union].map((i) => layout[i]?.[0])).size;
           expect(isExact ? n : Math.min(n, union.size)).toBe(isExact ? union.size : n);
-          if (firing.every((alert) => !alert.facts.clearing))
-            expect(areLocationsExact ? locations : Math.min(locations, places)).toBe(
-              areLocationsExact ? places : locations,
-            );
+          expect(areLocationsExact ? locations : Math.min(locations, places)).toBe(
+            areLocationsExact ? places : locations,
+          );
+          expect(extentOf([...firing, low])).toEqual(extentOf(firing));
           seen[isExact ? "exact" : "least"]++;
           if (firing.length === 0) continue;
           const notified = firing.map((alert) => ({ ...alert, fingerprint: "0", isNew: true }));
