@@ -45,7 +45,7 @@ const LOCATIONS_AT_ONCE = 50;
 const ESTIMATE_FOR_MS = 60_000;
 /** An estimate that nobody asked for in this time is dropped. */
 const ASKED_WITHIN_MS = 15 * 60_000;
-/** Other locations keep their estimates until the next call. */
+/** Other locations keep the estimates that they have until the next call. */
 const LOCATIONS_A_CALL = 100;
 
 /** The outages of the fleet, as far as known. */
@@ -64,7 +64,10 @@ export type Uncounted = ReturnType<typeof createUncounted>;
 export function createUncounted(deps: UncountedDeps) {
   const outages = keptFor(READ_FOR_MS, (now) => readOutages(deps, now));
   return {
-    /** By id, of those alerts of recordings and locations of which it can be said; firing ones until now, or a moment ago where that takes longer than `withinMs`. */
+    /**
+     * By id, of those alerts of recordings and locations of which it can be said; firing ones until now, or a moment ago
+     * where that takes longer than `withinMs`. None until all were estimated once: sums of some would be too low.
+     */
     of: createEstimates(deps, outages),
 
     /** Gives ended episodes what they cost; does nothing where it did so a moment ago. */
@@ -94,18 +97,24 @@ function createEstimates(deps: UncountedDeps, outages: (now: Instant) => Promise
 
   const madeAt = ({ id }: StoredEpisode) => estimates.get(id)?.at ?? 0;
 
+  const areKnown = (rows: readonly StoredEpisode[]) => rows.every(({ id }) => estimates.get(id) !== undefined);
+
+  /** Goes on until all were estimated once. */
+  async function renewAll(rows: readonly StoredEpisode[], now: Instant): Promise<void> {
+    do {
+      const missing = rows.filter((row) => !isFresh(row, now)).sort((a, b) => madeAt(a) - madeAt(b));
+      const ids = new Set([...new Set(missing.map((row) => locationOf(row) ?? ""))].slice(0, LOCATIONS_A_CALL));
+      if (ids.size === 0) return;
+      const here = missing.filter((row) => ids.has(locationOf(row) ?? ""));
+      await renew(here, [...ids], now);
+    } while (!areKnown(rows));
+  }
+
   return async (alerts: readonly Alert[], now: Instant, withinMs?: number): Promise<Map<string, VisitsLost>> => {
-    const rows = alerts.map(toStoredEpisode).filter(costsVisits);
-    const missing = rows.filter((row) => !isFresh(row, now)).sort((a, b) => madeAt(a) - madeAt(b));
-    const ids = new Set([...new Set(missing.flatMap((row) => locationOf(row) ?? []))].slice(0, LOCATIONS_A_CALL));
-    if (ids.size > 0) {
-      const renewed = renew(
-        missing.filter((row) => ids.has(locationOf(row) ?? "")),
-        [...ids],
-        now,
-      );
-      await (withinMs === undefined ? renewed : withDeadline(renewed, withinMs).catch(() => undefined));
-    }
+    const rows = alerts.map(toStoredEpisode).filter((row) => costsVisits(row) && locationOf(row) !== undefined);
+    const renewed = renewAll(rows, now);
+    await (withinMs === undefined ? renewed : withDeadline(renewed, withinMs).catch(() => undefined));
+    if (!areKnown(rows)) return new Map();
     return new Map(
       rows.flatMap(({ id }) => {
         const visits = estimates.get(id)?.visits;

@@ -7,6 +7,7 @@ import type { KeptCounts } from "../../src/store/counts.ts";
 import { type StoredEpisode, toStoredEpisode } from "../../src/store/episodes.ts";
 import { firing, HOUR } from "../store/fixtures.ts";
 import { resolvedAlert } from "../support/fixtures.ts";
+import { until } from "../support/until.ts";
 
 const NOON = Date.UTC(2026, 10, 18, 12);
 
@@ -167,14 +168,30 @@ it("an estimate that is late, or fails, is the one of a moment ago", async () =>
   await expect(of([open], now + 4 * 60_000)).rejects.toThrow("gone");
 });
 
-it("of outages at hundreds of locations a hundred are estimated at a time, those first that are not known", async () => {
+it("of outages at hundreds of locations nothing is said until all were estimated; later a hundred are at a time", async () => {
   const many = Array.from({ length: 250 }, (_, i) => ({
     ...open,
     id: `door@${i}`,
     labels: { ...open.labels, location_id: `l${i}` },
   }));
-  const { of } = uncounted([], many, ["door"]);
-  const sizes = [];
-  for (let call = 0; call < 4; call += 1) sizes.push((await of(many, NOON + 1.5 * HOUR + call * 30_000)).size);
-  expect(sizes).toEqual([100, 200, 250, 250]);
+  const { world, of } = uncounted([], many, ["door"]);
+  const now = NOON + 1.5 * HOUR;
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  world.reading = first.promise.then(() => {
+    world.reading = second.promise;
+  });
+  expect((await of(many, now, 1)).size).toBe(0);
+  first.resolve();
+  await until("the first hundred are estimated", () => world.estimated === 100);
+  expect((await of(many, now, 1)).size).toBe(0);
+  expect((await of(many.slice(0, 100), now, 1)).size).toBe(100);
+  second.resolve();
+  expect((await of(many, now)).size).toBe(250);
+  const { estimated } = world;
+  for (const call of [1, 2, 3]) {
+    expect((await of(many, now + 60_000 + call)).size).toBe(250);
+    expect(world.estimated - estimated).toBe(Math.min(250, call * 100));
+  }
+  const elsewhere = { ...open, id: "no place", labels: {} };
+  expect((await of([...many, elsewhere], now + 60_000 + 3)).size).toBe(250);
 });
