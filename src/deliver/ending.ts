@@ -12,40 +12,23 @@ import { latencySeconds } from "./to-notification.ts";
 
 export type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 
+interface OfMessage {
+  readonly served: "one";
+  readonly isUpdate: boolean;
+  readonly intent: string | undefined;
+}
+
 /**
  * `served`: `late`, where the claim was too old to send under, or what it read is over; `ends`, where others may wait to be
  * sent with it; `paced`, where the endpoint took a message, or something overtook this one, a moment ago. `intent`: of the
  * message whose outcome is known; `askAt`: when it is asked about, where it is not.
  */
-export type Ending =
-  | {
-      readonly kind: "put_off";
-      readonly served: "one" | "late" | "ends" | "paced";
-      readonly at: Instant;
-      readonly intent?: undefined;
-    }
-  | {
-      readonly kind: "sent";
-      readonly served: "one";
-      readonly isUpdate: boolean;
-      readonly content: Content;
-      readonly conversation: PostedConversation | undefined;
-      readonly intent: string | undefined;
-    }
-  | {
-      readonly kind: "refused";
-      readonly served: "one";
-      readonly isUpdate: boolean;
-      readonly refusal: NotifyRefusal;
-      readonly intent: string | undefined;
-    }
-  | {
-      readonly kind: "recovered";
-      readonly served: "one";
-      readonly outcomes: readonly GroupOutcome[];
-      readonly intent: string;
-      readonly askAt?: Instant;
-    };
+export type Ending = Readonly<
+  | { kind: "put_off"; served: "one" | "late" | "ends" | "paced"; at: Instant; intent?: undefined }
+  | ({ kind: "sent"; content: Content; conversation: PostedConversation | undefined } & OfMessage)
+  | ({ kind: "refused"; refusal: NotifyRefusal } & OfMessage)
+  | { kind: "recovered"; served: "one"; outcomes: readonly GroupOutcome[]; intent: string; askAt?: Instant }
+>;
 
 const UPDATE_RETRY_MS = 30_000;
 /** The wait after a refusal that a person has to mend, such as a revoked token. */

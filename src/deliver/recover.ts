@@ -30,11 +30,9 @@ type Outcome =
 export async function recover(run: DeliveryRun, claim: ClaimedIntent): Promise<Extract<Ending, { kind: "recovered" }>> {
   const now = run.deps.clock.now();
   const outcome = await ask(run, claim.intent, now);
-  const found =
-    outcome.kind === "later"
-      ? { outcomes: [], askAt: outcome.at }
-      : { outcomes: outcomesOf(run.integration, claim, outcome, now) };
-  return { kind: "recovered", served: "one", intent: claim.intent.messageId, ...found };
+  const recovered = { kind: "recovered", served: "one", intent: claim.intent.messageId } as const;
+  if (outcome.kind === "later") return { ...recovered, outcomes: [], askAt: outcome.at };
+  return { ...recovered, outcomes: outcomesOf(run.integration, claim, outcome, now) };
 }
 
 function outcomesOf(
