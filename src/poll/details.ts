@@ -7,6 +7,7 @@ import type { AreaContext, Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import { askSlowly } from "./ask-slowly.ts";
 import type { PollContext } from "./commit.ts";
+import { createFailureLog } from "./rounds.ts";
 
 const ZONES_PER_RECORDING = 20;
 const ZONE_LENGTH = 200;
@@ -18,34 +19,17 @@ interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
   readonly locationsPerRequest: number;
 }
 
-/**
- * Gives `refresh(shard, signal)`. That any shard fails is logged once, and what was stored stays. Ends between two
- * requests once the signal is aborted.
- */
+/** Gives `refresh(shard, signal)`; where it fails, what was stored stays. Ends between two requests once the signal is aborted. */
 export function createRefreshDetails(deps: RefreshDetailsDeps) {
   const { store, log, clock } = deps;
-  /** Shards that are worked on here. */
-  const failing = new Set<number>();
-
-  function note(shard: number, err: Error | undefined, signal: AbortSignal): void {
-    const wereFailing = failing.size > 0;
-    if (!err) failing.delete(shard);
-    else if (!failing.has(shard)) {
-      failing.add(shard);
-      signal.addEventListener("abort", () => failing.delete(shard), { once: true });
-    }
-    if (err && wereFailing) log.debug({ err, shard }, "zones still not read");
-    else if (err) log.warn({ err, shard }, "zones not read, sending messages without them");
-    else if (wereFailing && failing.size === 0) log.info({ shard }, "zones read again");
-  }
-
+  const note = createFailureLog(log, "zones not read, sending messages without them", "zones read again");
   return async (shard: number, signal: AbortSignal): Promise<void> => {
     const { sweptAt, recordings } = (await store.shards.read(shard)).state;
     if (sweptAt === 0) return;
     const read = refreshZones(deps, deps.assigned.locations(shard), recordings, signal);
     const error = await read.then(() => undefined, toError);
     if (signal.aborted) return;
-    note(shard, error, signal);
+    note(shard, error);
     await store.shards.noteAttempt(`details:${shard}`, clock.now(), error?.message);
   };
 }

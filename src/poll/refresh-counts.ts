@@ -12,6 +12,7 @@ import { createReadCounts } from "./counts.ts";
 import { countsConditions, createAssessCounts } from "./counts-assess.ts";
 import { createJudgeCounts } from "./counts-judge.ts";
 import { createPastOutages } from "./past-outages.ts";
+import { createFailureLog } from "./rounds.ts";
 
 /** Shards are read by and by: the fleet is judged for all that were read meanwhile. */
 const JUDGE_EVERY_MS = 15_000;
@@ -32,7 +33,7 @@ export function createRefreshCounts(deps: RefreshCountsDeps) {
   const { clock, log, shards, rules, config } = deps;
   const { intervalMs, closedDays } = config.counts;
   const conditions = countsConditions(rules);
-  const failing = new Set<number>();
+  const note = createFailureLog(log, "counts not read, keeping those known", "counts read again");
   const timezoneOf = createTimezoneOf(deps);
   const read = createReadCounts({ ...deps, store: deps, intervalMs, all: conditions.length > 0, timezoneOf });
   const pastOutages = createPastOutages(deps);
@@ -59,10 +60,7 @@ export function createRefreshCounts(deps: RefreshCountsDeps) {
       } finally {
         await shards.noteAttempt(`counts:${shard}`, clock.now(), error);
       }
-      if (outcome === "paused") return;
-      if (outcome && !failing.has(shard)) log.warn({ err: outcome, shard }, "counts not read, keeping those known");
-      if (outcome) failing.add(shard);
-      else if (failing.delete(shard)) log.info({ shard }, "counts read again");
+      if (outcome !== "paused") note(shard, outcome);
     },
 
     judge,

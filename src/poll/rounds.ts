@@ -1,6 +1,7 @@
-/** Work on many shards, a few at a time. */
+/** Work on many shards, a few at a time, and the log of those that fail. */
 import { HOUR_MS, MINUTE_MS } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
+import type { Logger } from "../lib/log.ts";
 
 /** Gives `inTurn(work)`: so many are under way at once, the others begin in the order in which they came. */
 export function createTurns(atOnce: number): (work: () => Promise<unknown>) => Promise<void> {
@@ -44,4 +45,14 @@ export function createShardTurns(atOnce: number, deadlineMs: number) {
       inTurn(async () => {
         if (!signal.aborted) await bounded(deadlineMs, (stop) => work(shard, stop))(signal);
       });
+}
+
+/** Gives `note(shard, err)`, which logs the first failure of a shard in a row, and the success after it. */
+export function createFailureLog(log: Logger, failed: string, again: string) {
+  const failing = new Set<number>();
+  return (shard: number, err: Error | undefined): void => {
+    if (err && !failing.has(shard)) log.warn({ err, shard }, failed);
+    if (err) failing.add(shard);
+    else if (failing.delete(shard)) log.info({ shard }, again);
+  };
 }

@@ -25,6 +25,7 @@ import { StoreError } from "../store/errors.ts";
 import type { ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
+import { createFailureLog } from "./rounds.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
 import { type Answers, createAskStatus } from "./shard-status.ts";
 import { createReadContext } from "./sweep-context.ts";
@@ -97,8 +98,7 @@ class Sweeper {
   readonly #askStatus: ReturnType<typeof createAskStatus>;
   /** Of all shards, thousands: sweeps at about the same time read them together. */
   readonly #allAttempts: (now: Instant) => ReturnType<typeof readAttempts>;
-  /** Shards whose last request failed. */
-  readonly #failing = new Set<number>();
+  readonly #noteFailing: ReturnType<typeof createFailureLog>;
   readonly #readContext: ReturnType<typeof createReadContext>;
   /** Rows that every sweep ignores are in the decision log once. */
   readonly #repeats = createRepeats();
@@ -108,6 +108,8 @@ class Sweeper {
     this.#deps = deps;
     this.#excluded = new Set(deps.watch.exclude);
     this.#startedAt = deps.clock.now();
+    const [failed, again] = ["sweep failed, keeping the last known state", "sweeps of this shard succeed again"];
+    this.#noteFailing = createFailureLog(deps.log, failed, again);
     const keptMs = Math.min(ATTEMPTS_KEPT_MS, deps.watch.statusIntervalMs / 10);
     this.#allAttempts = keptFor(keptMs, () => readAttempts(deps));
     this.#askStatus = createAskStatus(deps.service, deps.watch.locationsPerRequest);
@@ -226,13 +228,6 @@ class Sweeper {
     const { store, clock } = this.#deps;
     this.#noteFailing(shard, err);
     await store.noteAttempt(`shard:${shard}`, clock.now(), err.message, askedAt, more);
-  }
-
-  #noteFailing(shard: number, err: Error | undefined): void {
-    const { log } = this.#deps;
-    if (err && !this.#failing.has(shard)) log.warn({ err, shard }, "sweep failed, keeping the last known state");
-    if (err) this.#failing.add(shard);
-    else if (this.#failing.delete(shard)) log.info({ shard }, "sweeps of this shard succeed again");
   }
 
   /** Not where the segments of most recordings are late, nor before it is known whether those of these figures are. */

@@ -19,6 +19,7 @@ import type { Store } from "../store/store.ts";
 import type { FigureRow } from "../store/uptime.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
 import type { PollContext } from "./commit.ts";
+import { createFailureLog } from "./rounds.ts";
 import { type AskUptimeDeps, createAskUptime, inShorterPeriods, type UptimeAnswer } from "./uptime-ask.ts";
 import { advance, calendarOf, firstDay } from "./uptime-days.ts";
 
@@ -47,7 +48,7 @@ export interface RefreshUptimeDeps
  * two requests once the signal is aborted.
  */
 export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number, signal: AbortSignal) => Promise<void> {
-  const failing = new Set<number>();
+  const note = createFailureLog(deps.log, "uptime figures not read, keeping the old ones", "uptime figures read again");
   const weeksFailed = new Map<number, number>();
   const shared = createShared(deps);
 
@@ -75,12 +76,11 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number, si
       await deps.uptime.saveFigures(shard, { at: now, kinds: deps.figures.map(({ key }) => key), rows });
       await deps.uptime.forgetOthers(shard, new Set(ids));
       await deps.store.noteAttempt(`uptime:${shard}`, now, undefined, now, segments.last);
-      if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures read again");
+      note(shard, undefined);
     } catch (thrown) {
       if (signal.aborted) return;
       const err = toError(thrown);
-      if (!failing.has(shard)) deps.log.warn({ err, shard }, "uptime figures not read, keeping the old ones");
-      failing.add(shard);
+      note(shard, err);
       await deps.store.noteAttempt(`uptime:${shard}`, deps.clock.now(), err.message);
     }
   };
