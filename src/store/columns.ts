@@ -5,7 +5,7 @@ export type Column = readonly (number | null)[];
 
 export function toColumn(values: readonly (number | null | undefined)[]): Column {
   const column = values.map((value) => value ?? null);
-  return column.slice(0, column.findLastIndex((value, i) => i === 0 || value !== column[i - 1]) + 1);
+  return column.slice(0, column.findLastIndex((value, i) => value !== column[i - 1]) + 1);
 }
 
 /** The values of a column of this length. */

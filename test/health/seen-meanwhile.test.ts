@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HOUR, INTERVAL, MINUTE, offlineRule, SECOND, START, Story } from "./shard-history.ts";
+import { HOUR, INTERVAL, MINUTE, offlineRule, rule, SECOND, START, Story } from "./shard-history.ts";
 
 test("a recording that was last seen five minutes ago has not been offline for six hours", () => {
   const story = new Story(offlineRule({ forMs: 2 * MINUTE }));
@@ -45,5 +45,30 @@ describe("an alert that fires", () => {
       expect(one.sweep(offline(one.now + INTERVAL - SECOND))).toEqual([]);
     }
     expect(one.alertState("a", "RecordingOffline")?.startsAt).toBe(START);
+  });
+
+  test("ends where its recording was online for minutes before readings came late, and seen after keep_firing_for", () => {
+    const one = story();
+    one.sweep({ a: "online" });
+    one.sweepFor(10 * MINUTE, offline(START));
+    const wasBack = one.now + INTERVAL;
+    one.sweepFor(3 * MINUTE, { a: "online" });
+    one.pass(4 * MINUTE);
+    expect(one.sweep(offline(one.now))).toEqual(["resolved RecordingOffline/recording/a recovered"]);
+    expect(one.alert.endsAt).toBe(wasBack);
+  });
+
+  test("goes on with the flapping that it is part of", () => {
+    const flapping = rule(
+      "RecordingFlapping",
+      { kind: "flapping", high: 0.15, low: 0.1 },
+      { keepFiringForMs: 10 * HOUR },
+    );
+    const one = new Story(flapping, offlineRule());
+    one.sweepFor(15 * MINUTE, { a: "online" });
+    const said = [1, 2, 3, 4].flatMap(() => [...one.sweep(offline(one.now)), ...one.sweep({ a: "online" })]);
+    expect(said).toContain("firing RecordingFlapping/recording/a");
+    one.pass(6 * HOUR);
+    expect(one.sweep(offline(one.now)).filter((did) => !did.startsWith("updated"))).toEqual([]);
   });
 });
