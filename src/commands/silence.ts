@@ -68,11 +68,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
   const add = new Command("add")
     .description("Silence a recording, a location or a camera server, or the alerts that match all matchers.")
     .argument("<what...>", "an id or full name; matchers, such as severity=warning, or with != =~ !~; or both")
-    .addOption(
-      new Option("--for, --duration <time>", "the duration, such as 30m or 1d12h")
-        .argParser(durationParser(1_000, "30m, 2h or 1d12h"))
-        .default(3_600_000, "1h"),
-    )
+    .addOption(lasting("the duration"))
     .option("--start <time>", `when it begins (default: now): ${MOMENT_EXAMPLES}`)
     .addOption(new Option("--until <time>", "when it ends, likewise").conflicts("duration"))
     .requiredOption("--comment <text>", "the reason (required)")
@@ -104,6 +100,11 @@ function addCommand(io: CommandIo, clock: Clock): Command {
   });
 }
 
+const lasting = (what: string) =>
+  new Option("--for, --duration <time>", `${what}, such as 30m or 1d12h`)
+    .argParser(durationParser(1_000, "30m, 2h or 1d12h"))
+    .default(3_600_000, "1h");
+
 function listCommand(io: CommandIo, clock: Clock): Command {
   const list = new Command("list")
     .description("List active and pending silences.")
@@ -127,11 +128,7 @@ function extendCommand(io: CommandIo, clock: Clock): Command {
   const extend = new Command("extend")
     .description("Let a silence end later.")
     .argument("<id>", ID)
-    .addOption(
-      new Option("--for, --duration <time>", "how much later, such as 30m or 1d12h")
-        .argParser(durationParser(1_000, "30m, 2h or 1d12h"))
-        .default(3_600_000, "1h"),
-    )
+    .addOption(lasting("how much later"))
     .addOption(new Option("--until <time>", `when it ends: ${MOMENT_EXAMPLES}`).conflicts("duration"));
   return asksDaemon(extend, "lenswatch silence extend 3f1c9a52 --for 2h", "table").action(
     async (prefix: string, options: OutputOptions & Readonly<{ duration: number; until?: string }>) => {

@@ -20,6 +20,7 @@ import {
 import { filterForm, selectOf, textInput } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type LinkParameters, sameLink } from "./links.ts";
+import { tableOf } from "./listing.ts";
 import { formToken } from "./visitor.ts";
 
 const MOST_ROWS = 1_000;
@@ -133,14 +134,12 @@ function groupTable(rows: readonly ReportGroupRow[], all: ReportGroupRow, first:
 type TableRow = readonly [name: Markup, ...cells: string[]];
 
 function tableMarkup(caption: string, [first = "", ...heads]: readonly string[], rows: readonly TableRow[]): Markup {
-  const columns = heads.map((head) => html`<th scope="col" class="n">${head}</th>`);
-  const lines = rows.map(([name, ...cells]) => {
-    const cellsOf = cells.map((text, i) => {
-      return html`<td class="n${text === NO_TIME ? " none" : ""}"><i>${heads[i] ?? ""} </i>${text}</td>`;
-    });
-    return html`<tr><th scope="row">${name}</th>${cellsOf}</tr>`;
-  });
-  return html`<div class="scroll"><table><caption>${caption}</caption><thead><tr><th scope="col">${first}</th>${columns}</tr></thead><tbody>${lines}</tbody></table></div>`;
+  const columns = [[first] as const, ...heads.map((head) => [head, head, "n"] as const)];
+  const lines = rows.map(([name, ...cells]) => [
+    name,
+    ...cells.map((text) => (text === NO_TIME ? nothing : html`${text}`)),
+  ]);
+  return html`<h2>${caption}</h2><div class="scroll">${tableOf(caption, columns, lines)}</div>`;
 }
 
 /** The begin of an incident in the zone of its report, how long it lasted, and what it cost. */
