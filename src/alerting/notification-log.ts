@@ -51,12 +51,15 @@ export function maybeAccepted(
   message: LoggedMessage,
   conversation: Conversation | undefined,
 ): NotifiedEntry {
-  const unsure = isNotified(known) ? known.unsure : [];
-  if (isNotified(known) && !unsure) return known;
-  const before = unsure?.filter(({ id }) => id !== conversation?.id) ?? [];
+  if (isNotified(known) && !known.unsure) return known;
+  const unsure = isNotified(known) ? (known.unsure ?? []) : [];
+  const before = unsure.filter(({ id }) => id !== conversation?.id);
   const begun = conversation && conversation.handle === undefined ? [conversation] : [];
   return { ...accepted(known, alert, message), waiting: known?.waiting, unsure: [...before, ...begun] };
 }
+
+/** A message with its end was accepted for the first time, and is sent again for a while. */
+export const endAccepted = (known: NotifiedEntry, at: Instant): NotifiedEntry => ({ ...known, endNotifiedAt: at });
 
 /** Its group was decided. The same entry where nothing changed. */
 export function decided(known: Entry, found: NotificationLogEntry): Entry {

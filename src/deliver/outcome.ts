@@ -4,7 +4,7 @@ import { onlyTheRoot } from "../alerting/conversation.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { GroupDecision, NotificationLogEntry, NotifiedEntry, Paging, Suppression } from "../alerting/model.ts";
 import { isNew } from "../alerting/needs-update.ts";
-import { accepted, decided, isNotified } from "../alerting/notification-log.ts";
+import { accepted, decided, endAccepted, isNotified } from "../alerting/notification-log.ts";
 import type { Repeats } from "../alerting/repeats.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
@@ -175,7 +175,7 @@ function endsToSendAgain(claim: Claimed, { resolved, settled }: SendDecision, no
   const leaving = new Set(settled);
   return resolved.flatMap(({ id, isAgain }) => {
     const known = claim.notified.get(id);
-    return known && !isAgain && !leaving.has(id) ? [{ ...known, endNotifiedAt: now }] : [];
+    return known && !isAgain && !leaving.has(id) ? [endAccepted(known, now)] : [];
   });
 }
 

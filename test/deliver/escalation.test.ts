@@ -247,6 +247,7 @@ describeWithRedis("escalation", () => {
     fc.record({ kind: fc.constant("withdraw" as const), name }),
     fc.record({ kind: fc.constant("silence" as const), name, minutes: fc.integer({ min: 6, max: 20 }) }),
     fc.record({ kind: fc.constant("kill" as const) }),
+    fc.record({ kind: fc.constant("reload" as const), label: fc.constantFrom("location_id", "recording_id") }),
   );
   const story = fc.array(fc.record({ change, wait: minutes }), { minLength: 3, maxLength: 9 });
 
@@ -287,6 +288,7 @@ describeWithRedis("escalation", () => {
             world.kills = 1;
             return;
           }
+          if (one.kind === "reload") return world.reroute({ ...world.route, groupBy: [one.label] });
           const alert = model.firing.get(one.name);
           if (one.kind === "flip" && alert) {
             model.firing.delete(one.name);
