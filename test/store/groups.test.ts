@@ -214,6 +214,23 @@ describeWithRedis("groups that are due", () => {
     expect((await shards.alerts()).map(({ key }) => key).sort()).toEqual(["b", "cam"]);
   });
 
+  it("of a change, the last word about a member counts, and those of one command are written together", () => {
+    const { redis, store } = testStore();
+    const work = new GroupWork(redis, store.keys, "id");
+    const [one, two] = [destined(slack.id, "one"), destined(slack.id, "two")];
+    for (const place of [one, two]) work.schedule(place, T0);
+    work.schedule(two, T0 + 1);
+    work.schedule(one, undefined);
+    for (const at of [T0 + 2, T0, T0 + 1]) work.due(two, at);
+    const due = store.keys.due(slack.id);
+    expect(work.transaction().writes).toEqual([
+      ["ZREM", due, "one"],
+      ["ZADD", due, T0 + 1, "two"],
+      ["HSET", store.keys.changed(slack.id), "two", "id"],
+      ["ZADD", due, "LT", T0, "two"],
+    ]);
+  });
+
   it("a change of a group that another one overtook is refused", async () => {
     const { redis, store } = testStore();
     await commit(T0, fires(camera, to(slack.id)));

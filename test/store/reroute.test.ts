@@ -140,6 +140,20 @@ describeWithRedis("another configuration after a restart", () => {
       expect(await redis.pttl(`{${prefix}}:grp:${old.id}:g`), "what is owed does not expire").toBe(-1);
     });
 
+    it.each([
+      ["and no route leads there any more, nothing is known there of what it found suppressed", added, []],
+      ["and another group_by moves its alert, what it found suppressed stays known", old, [camera.id]],
+    ])("%s", async (_, receiver, known) => {
+      await commit(T0, fires(camera, to(old.id)));
+      await groups.claim(old, "t", now, LEASE);
+      await reroute(now, [old, added], to(receiver.id, "other"));
+      const suppressed = new Map([[camera.id, { waiting: { isCovered: true } }]]);
+      const settle = { now, sent: false, notified: [], known: suppressed, over: [], unnotified: [], nextAt: undefined };
+      await groups.settle(old, "t", [{ group: "g", settle }]);
+      const { redis, store } = testStore();
+      expect(await redis.hkeys(store.keys.notificationLog(old.id))).toEqual(known);
+    });
+
     it("and no route leads there any more, an end among hundreds of alerts is owed", async () => {
       const others = Array.from({ length: 250 }, (_, i) => firing(`cam${i}`));
       await commit(T0, ...[camera, ...others].map((alert) => fires(alert, to(old.id))));
