@@ -14,8 +14,8 @@ import type { StandInMessage } from "./workspace.ts";
 /** Slack sends an envelope again that is not acknowledged in this time. */
 const ACK_MS = 3_000;
 
-/** Takes the upgrades of `server`, which serves the Web API. */
-export function createSlackSocket(server: Server) {
+/** Takes the upgrades of `server`, which serves the Web API; `ackMs`: how long an acknowledgement is awaited. */
+export function createSlackSocket(server: Server, ackMs = ACK_MS) {
   const wss = new WebSocketServer({ noServer: true });
   const connections: WebSocket[] = [];
   const events = new EventEmitter();
@@ -49,7 +49,7 @@ export function createSlackSocket(server: Server) {
       delivered += 1;
       if (!over) throw new Error("the app has no connection: Slack shows a warning sign");
       const envelope_id = `envelope-${delivered}`;
-      const acknowledged = acknowledgement(events, envelope_id);
+      const acknowledged = acknowledgement(events, envelope_id, AbortSignal.timeout(ackMs));
       over.send(JSON.stringify({ envelope_id, type, payload, accepts_response_payload: false }));
       return acknowledged;
     },
@@ -80,8 +80,7 @@ export function createSlackSocket(server: Server) {
   return link;
 }
 
-async function acknowledgement(events: EventEmitter, id: string): Promise<unknown> {
-  const signal = AbortSignal.timeout(ACK_MS);
+async function acknowledgement(events: EventEmitter, id: string, signal: AbortSignal): Promise<unknown> {
   for (;;) {
     const [data] = (await once(events, "ack", { signal })) as [RawData];
     const ack = JSON.parse(String(data)) as { envelope_id: string; payload?: unknown };
