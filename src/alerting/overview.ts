@@ -1,15 +1,15 @@
 /** The overview: what needs somebody, and the locations of the fleet; computed once for pages, the API and the command line. Pure. */
-import type { Alert } from "../health/alert.ts";
+import { type Alert, isGroupLabel } from "../health/alert.ts";
 import { groupNameIn } from "../health/directory.ts";
+import { labelOf } from "../health/members.ts";
 import { type RecordingStatus, worstFirst } from "../health/recording.ts";
 import { type FleetOverview, type LocationOverview, lastKnown } from "../health/shard-overview.ts";
 import { type StatusCounts, totalOf } from "../health/status-counts.ts";
 import type { Instant } from "../lib/clock.ts";
 import { sortKey } from "../lib/sort-key.ts";
 import { type Attention, attentions, attentionTo, isOfLenswatch, type Suppressors } from "./attention.ts";
-import { groupSizes } from "./group-sizes.ts";
 import { alertsOfIncident, type Episode, episodeOf, type Incident, incidentsOf } from "./incident.ts";
-import { type SharedCause, sharedCause } from "./incident-cause.ts";
+import { type GroupSize, type GroupSizes, type SharedCause, sharedCause } from "./incident-cause.ts";
 import { breadths, countsTone, type Rated, severityRank, type Tone, toneOf, tones, worstTone } from "./tone.ts";
 
 /** The fleet, its firing alerts, and by their `key` what suppresses them. */
@@ -63,6 +63,37 @@ export function entriesOf(
     if (alerts.length === 0) return [];
     return [{ incident, alerts, since: incident.startsAt, cause: sharedCause(incident.cause, alerts, sizes) }];
   });
+}
+
+/** The numbers of recordings with a label, which explain incidents. */
+function groupSizes({ counts, locations, inventory, offlineWith }: FleetOverview): GroupSizes {
+  const known = new Map<string, GroupSize>();
+
+  function sizeOf(label: string, value: string): GroupSize {
+    if (!isGroupLabel(label)) return { known: 0, offline: 0 };
+    const all = inventory.labelled(label, value).values();
+    const sum = all.reduce((total, recordings) => total + recordings, 0);
+    return { known: sum, offline: Math.min(sum, offlineWith(label, value)) };
+  }
+
+  return {
+    fleet: { known: totalOf(counts), offline: counts.offline, unknown: counts.unknown },
+    of(label, value) {
+      if (label === "location_id") {
+        const here = locations.get(value)?.counts;
+        return here && { known: totalOf(here), offline: here.offline };
+      }
+      const key = `${label}=${value}`;
+      const size = known.get(key) ?? sizeOf(label, value);
+      known.set(key, size);
+      return size.known > 0 ? size : undefined;
+    },
+    has(id, label, value) {
+      const recording = inventory.recording(id);
+      if (label === "location_id") return recording?.locationId === value;
+      return isGroupLabel(label) && labelOf(recording, label) === value;
+    },
+  };
 }
 
 /** The attention for an alert; one that waits for its first evaluation counts as well. */

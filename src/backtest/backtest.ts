@@ -1,6 +1,7 @@
 /** A backtest: histories are added one by one and not stored; locations are replayed at the end. */
+
+import { type LocationCount, locationEvaluator } from "../health/evaluate-locations.ts";
 import type { Transition } from "../health/evaluation.ts";
-import { type LocationCount, locationEvaluator } from "../health/location-evaluator.ts";
 import type { RecordingUptime } from "../health/recording.ts";
 import { replayRecording } from "./recording.ts";
 import { changesBySweep, replayRules, type SteadySpan } from "./replay.ts";

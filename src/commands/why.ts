@@ -1,17 +1,22 @@
 /** `why SUBJECT`: the decision log of a recording, a location or a group. */
 import { Command } from "commander";
+import type { z } from "zod";
+import { integrationName } from "../alerting/integration-name.ts";
+import { suppressionText } from "../alerting/suppression-words.ts";
 import { groupLabels } from "../health/alert.ts";
 import { worstFirst } from "../health/recording.ts";
 import { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiTimeline } from "../http/v1/timeline.ts";
 import { ApiWhatIf } from "../http/v1/what-if.ts";
 import { type Clock, DAY_MS, type Instant, systemClock } from "../lib/clock.ts";
+import { humanDuration } from "../lib/duration.ts";
+import { count, counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
+import { timesSeenAt } from "../lib/when.ts";
 import { asRead } from "./cli/as-read.ts";
 import { type CommandIo, fail, type PastIn, pastOption, print } from "./cli/command.ts";
 import { asksDaemon, type Daemon, type DaemonOptions, readerZone, withDaemon } from "./cli/daemon.ts";
 import { findNamed, incidentNamed, type Named, nothingNamed, orNothing, titleOf } from "./cli/named.ts";
-import { whatIfText } from "./what-if-text.ts";
 import { explainedText, incidentText, standing, type Timeline } from "./why-text.ts";
 
 type WhyOptions = DaemonOptions & {
@@ -101,3 +106,44 @@ async function costs(daemon: Daemon, { recordingId, locationId }: Timeline, sinc
 
 /** A group is known by its decisions alone. */
 const GROUP = new RegExp(`^(?:${groupLabels.join("|")})/`);
+
+type WhatIf = z.infer<typeof ApiWhatIf>;
+type Item = WhatIf["items"][number];
+
+/** A rehearsal as text: a message a line, the earliest first; then what is never sent. `isNow`: the state of what is not online. */
+function whatIfText(
+  name: string,
+  { now, timezone, recordings, readWithinSeconds, items }: WhatIf,
+  { zone, isNow }: { readonly zone: string; readonly isNow: string | undefined },
+): string {
+  const times = timesSeenAt(Date.parse(now), zone);
+  const at = (instant: Instant) => times.at(instant, timezone, true);
+  const [sent, never] = [items.filter(({ at }) => at !== null), items.filter(({ at }) => at === null)];
+  const within = `All of it up to ${humanDuration(readWithinSeconds * 1_000)} later, at the next reading; a recording outside its schedule fires later.`;
+  const lines = [
+    ...(isNow === undefined ? [] : [`Not all of it is online: ${isNow}. This is of an outage that begins now.`]),
+    `If ${name} (${counted(recordings, "recording")}) went offline now, ${at(Date.parse(now))}:`,
+    "",
+    ...sent.map((item) => `  ${at(Date.parse(item.at ?? now))}  ${messageText(item, at)}`),
+    ...never.map((item) => `  not sent  ${messageText(item, at)}`),
+    ...(items.length === 0
+      ? ["  Nobody would be notified: no rule fires, or no route leads to an integration."]
+      : ["", within]),
+  ];
+  return `${lines.map(stripControls).join("\n")}\n`;
+}
+
+/** `Slack (ops): LocationOffline, again every 4 h`. */
+function messageText(item: Item, at: (instant: Instant) => string): string {
+  const { integration, alertname, alerts, escalateAfterSeconds, repeatSeconds, suppressions } = item;
+  const what = `${alertname}${alerts > 1 ? ` of ${count(alerts)}` : ""}`;
+  const waits = suppressions.map(({ until, ...one }) =>
+    suppressionText({ ...one, until: until === null ? undefined : Date.parse(until) }, at),
+  );
+  const escalates =
+    escalateAfterSeconds === null
+      ? []
+      : [`if nobody acknowledges it for ${humanDuration(escalateAfterSeconds * 1_000)}`];
+  const again = item.at === null ? [] : [`again every ${humanDuration(repeatSeconds * 1_000)}`];
+  return [`${integrationName(integration)}: ${what}`, ...waits, ...escalates, ...again].join(", ");
+}

@@ -1,12 +1,12 @@
 /** Evaluates the locations of a shard, each by its recordings taken together and by its counts. */
-import { applyRules, endAlerts } from "./apply-rules.ts";
+import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import { withCounts } from "./counts-evaluator.ts";
 import type { RecordingSweep } from "./evaluate-recording.ts";
 import type { Outcomes } from "./evaluation.ts";
 import { countAmong, type Notable } from "./group-counts.ts";
-import { locationEvaluator } from "./location-evaluator.ts";
-import type { Members } from "./members.ts";
-import type { LocationState } from "./shard-state.ts";
+import type { Members, ScheduledCount, SharedLabels } from "./members.ts";
+import { outageEvaluator } from "./outage-evaluator.ts";
+import type { Inventory, LocationState } from "./shard-state.ts";
 
 interface SweptLocations {
   readonly watched: ReadonlySet<string>;
@@ -43,4 +43,25 @@ export function evaluateLocations(
     const evaluator = withCounts(locationEvaluator(id, count, context.inventory), context);
     return applyRules(evaluator, alerts, rules.location, moment, out);
   }
+}
+
+/** A location's recordings within their uploading schedule, and the labels that all of them have. */
+export type LocationCount = ScheduledCount & { readonly shared: SharedLabels };
+
+/** `count` is undefined when none of its recordings is watched. */
+export function locationEvaluator(id: string, count: LocationCount | undefined, inventory: Inventory): Evaluator {
+  const location = inventory.location(id);
+  const timezone = location?.timezone ?? count?.shared.timezone;
+  const name = location?.name || id;
+  return outageEvaluator({
+    subject: { kind: "location", id },
+    count,
+    timezone,
+    inventory,
+    // None is left of one that is not watched; others wait for their recordings.
+    endsAfterMs: count ? undefined : 0,
+    labels: () => ({ ...count?.shared, location_id: id, location: name, timezone }),
+    locations: () => [id],
+    name,
+  });
 }

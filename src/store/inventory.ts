@@ -20,7 +20,16 @@ type NamesWrite = { readonly of: "recordings" | "locations"; readonly ids: reado
 
 export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();
-  const reader = createNamesReader(redis, keys, names);
+  /** Reads all names, then those that other replicas wrote since the last time. They stay after Redis was emptied. */
+  const reader = createFollower<NamesWrite>(redis, keys.namesLog, async (changes) => {
+    for (const kind of changes ? [] : (["locations", "recordings"] as const))
+      await scanHash(redis, keys[kind], (id, row) => names.keep(kind, id, row));
+    for (const { of, ids } of changes ?? []) {
+      const rows = await redis.hmget(keys[of], ...ids);
+      for (const [i, id] of ids.entries()) names.keep(of, id, rows[i] ?? null);
+    }
+    names.forgetShared();
+  });
   const claims: Claims = new Map();
   let directory: Directory | undefined;
   /** Writes in one step, so that no replica reads the log without the new names. */
@@ -196,24 +205,4 @@ function createNames() {
 
     forgetShared: () => shared.clear(),
   };
-}
-
-/** Reads names: all of them, then those that other replicas wrote since the last time. */
-function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof createNames>) {
-  /** Names stay as they were after Redis was emptied. */
-  async function readAll(): Promise<void> {
-    for (const kind of ["locations", "recordings"] as const)
-      await scanHash(redis, keys[kind], (id, row) => names.keep(kind, id, row));
-  }
-
-  async function read({ of, ids }: NamesWrite): Promise<void> {
-    const rows = await redis.hmget(keys[of], ...ids);
-    for (const [i, id] of ids.entries()) names.keep(of, id, rows[i] ?? null);
-  }
-
-  return createFollower<NamesWrite>(redis, keys.namesLog, async (changes) => {
-    if (!changes) await readAll();
-    for (const change of changes ?? []) await read(change);
-    names.forgetShared();
-  });
 }

@@ -10,19 +10,17 @@ import type { Store } from "./store.ts";
 /** Figures older than this many uptime intervals are dropped. */
 const FIGURES_FRESH_INTERVALS = 3;
 
-interface FleetReader<What extends keyof Store> {
+interface ReadOverviewDeps {
   readonly clock: Clock;
-  readonly store: Pick<Store, What>;
-}
-
-interface ReadOverviewDeps extends FleetReader<"shards" | "inventory"> {
+  readonly store: Pick<Store, "shards" | "inventory">;
   readonly intervals: Omit<EvidenceMoment, "now">;
   readonly assigned: { shards(): readonly number[] };
 }
 
 export type ReadEvidenceDeps = Omit<ReadOverviewDeps, "store"> & { readonly store: Pick<Store["shards"], "attempts"> };
 
-interface ReadFleetDeps extends FleetReader<"shards" | "uptime" | "inventory"> {
+interface ReadFleetDeps extends Pick<ReadOverviewDeps, "clock"> {
+  readonly store: Pick<Store, "shards" | "uptime" | "inventory">;
   readonly intervals: Pick<EvidenceMoment, "intervalMs" | "uptimeIntervalMs">;
   readonly shardNumbers: readonly number[];
 }

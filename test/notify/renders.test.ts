@@ -1,8 +1,8 @@
 /** The forms of a message: what each channel makes of the same document, and the limits that each of them keeps. */
 import { describe, expect, it } from "vitest";
 import type { Notification, NotifiedAlert } from "../../src/alerting/model.ts";
+import { locationEvaluator } from "../../src/health/evaluate-locations.ts";
 import { evaluateSelf } from "../../src/health/evaluate-self.ts";
-import { locationEvaluator } from "../../src/health/location-evaluator.ts";
 import type { Condition, Rule } from "../../src/health/model.ts";
 import { recordingEvaluator } from "../../src/health/recording-evaluator.ts";
 import { problemKindOf } from "../../src/health/rule.ts";

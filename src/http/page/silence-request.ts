@@ -153,8 +153,7 @@ export function* previewOf(
   const isOfRules = !rules || areOfRules(matchers, rules, fleet.inventory);
   const isIdle = alerts.total + unknown === 0 && (!isOfRules || (scope !== "no recording" && covered === 0));
   const warnings = [];
-  if (isIdle)
-    warnings.push(`It matches no alert and no recording that is known${misnamed(matchers, fleet.inventory)}.`);
+  if (isIdle) warnings.push(`It matches no alert and no recording that is known${misnamed(matchers, fleet)}.`);
   if (unknown > 0) warnings.push(`It takes too long to compare with ${counted(unknown, "alert")}: more may match.`);
   if (matchesAll(matchers, {}))
     warnings.push("It would match every alert and cannot be set: add a matcher that does not match the empty string.");
@@ -176,22 +175,18 @@ function recordingsLike(matchers: readonly Matcher[], inventory: FleetNames): It
 }
 
 /** Names what is not in the fleet, with what is similar; of labels that are not names: nothing. */
-function misnamed(matchers: readonly Matcher[], inventory: PageData["fleet"]["inventory"]): string {
+function misnamed(matchers: readonly Matcher[], { inventory, locations }: PageData["fleet"]): string {
   for (const { name, operator, value } of matchers) {
     const kind = /^(recording|location)(_id)?$/.exec(name)?.[1];
     if (operator !== "=" || kind === undefined) continue;
-    const rows = new Map([...inventory.recordings()].map((one) => [...namedBy(kind, one, inventory)]));
-    const all = [...rows].map(([id, of]) => ({ id, name: of }));
+    const named = (id: string) => ({ id, name: inventory.location(id)?.name ?? "" });
+    const all = kind === "recording" ? [...inventory.recordings()] : [...locations.keys()].map(named);
     if (all.some((one) => one.id === value || one.name === value)) continue;
     const near = closestRows(value, all).map(({ id, name: of }) => `"${nameOf(of, id)}" (${id})`);
     const hint = near.length === 0 ? "" : `; did you mean ${near.join(", ")}`;
     return `: no ${kind} has the id or name "${nameOf(value, "", 80)}"${hint}`;
   }
   return ": check its names";
-}
-
-function namedBy(kind: string, { id, name, locationId }: Recording, inventory: Inventory): [id: string, name: string] {
-  return kind === "recording" ? [id, name] : [locationId, inventory.location(locationId)?.name ?? ""];
 }
 
 /** True if a rule may make an alert with these labels: one of its names, and no label that no alert has. */
