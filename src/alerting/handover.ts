@@ -1,5 +1,6 @@
 /** A handover: what one shift tells the next. Pure. */
 
+import type { Alert } from "../health/alert.ts";
 import { DAY_MS, type Instant } from "../lib/clock.ts";
 import { count, counted, nameOf } from "../lib/format.ts";
 import type { Interval } from "../lib/intervals.ts";
@@ -9,11 +10,10 @@ import type { StoredAcknowledgement } from "./acknowledgement.ts";
 import { latestOf } from "./acknowledgement.ts";
 import type { LogLine } from "./decision-log.ts";
 import type { Document, Row, Section } from "./document.ts";
-import { durationOf, type Episode, type Incident } from "./incident.ts";
+import { durationOf, type Episode, fires, type Incident } from "./incident.ts";
 import { type IncidentNames, incidentPlaces, incidentTitle, matchersInWords } from "./incident-words.ts";
 import { integrationName } from "./integration-name.ts";
-import { matchesAll } from "./matcher.ts";
-import { type Silence, silencedBy, silenceState } from "./silence.ts";
+import { type Silence, silencedBy, silenceOf, silenceState } from "./silence.ts";
 import { acknowledgedText, suppressionText } from "./suppression-words.ts";
 import { severityTone, worstTone } from "./tone.ts";
 
@@ -31,6 +31,8 @@ export interface Shift {
   readonly timezone: string;
   /** Those that were open in the span, the newest first. */
   readonly incidents: readonly Incident[];
+  /** Those that fire, by id. */
+  readonly alerts: ReadonlyMap<string, Alert>;
   /** In force, by id of an episode. */
   readonly acknowledgements: ReadonlyMap<string, StoredAcknowledgement>;
   /** The lines of the decision log about their episodes. */
@@ -57,7 +59,7 @@ export function handoverOf(shift: Shift): Document {
     Incident[],
     Incident[],
   ];
-  const free = open.filter((one) => !latestOf(one.episodes, shift.acknowledgements));
+  const free = open.filter((one) => !latestOf(one.episodes, shift.acknowledgements) && !silenceOn(one, shift));
   const ending = silences
     .filter((one) => silenceState(one, now) === "active" && one.endsAt - now <= DAY_MS)
     .sort((a, b) => a.endsAt - b.endsAt);
@@ -96,10 +98,10 @@ export function handoverOf(shift: Shift): Document {
 function leadOf(open: number, free: number): string {
   if (open === 0) return "No incident is open.";
   const are = `${counted(open, "incident")} ${open === 1 ? "is" : "are"} open`;
-  if (free === 0) return `${are}, and somebody has acknowledged ${open === 1 ? "it" : "each"}.`;
+  if (free === 0) return `${are}, and ${open === 1 ? "it" : "each"} is acknowledged or silenced.`;
   return free === open
     ? `${are}, and nobody has acknowledged ${open === 1 ? "it" : "any"}.`
-    : `${are}, ${count(free)} of them unacknowledged.`;
+    : `${are}, ${count(free)} of them neither acknowledged nor silenced.`;
 }
 
 function sectionOf(heading: string, rows: readonly Row[]): Section {
@@ -134,14 +136,11 @@ function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) =>
   ]);
 }
 
-/** The silence that ends first of those on what fires of it; undefined where something is not silenced by what names it. */
-function silenceOn({ episodes }: Incident, { silences, now, names }: Shift): Silence | undefined {
-  const active = silences.filter((one) => silenceState(one, now) === "active").sort((a, b) => b.endsAt - a.endsAt);
-  const found = episodes.flatMap(({ endsAt, alertname, subject, locationId: location_id = "", groups }) => {
-    const recording_id = subject.kind === "recording" ? subject.id : "";
-    const [location, recording] = [names.location(location_id), names.recording(recording_id)];
-    const labels = { ...groups, alertname, location_id, location, recording_id, recording };
-    return endsAt === undefined ? [active.find(({ matchers }) => matchesAll(matchers, labels))] : [];
+/** The silence that ends first of those on what fires of it; undefined where something is not silenced. */
+function silenceOn({ episodes }: Incident, { silences, alerts, now }: Shift): Silence | undefined {
+  const found = episodes.filter(fires).map(({ id }) => {
+    const alert = alerts.get(id);
+    return alert && silenceOf(silences, alert, now);
   });
   const known = found.filter((one) => one !== undefined);
   return known.length === found.length ? known.sort((a, b) => a.endsAt - b.endsAt)[0] : undefined;

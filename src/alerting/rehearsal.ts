@@ -7,7 +7,7 @@ import { type Maintenance, maintenanceOf } from "./maintenance.ts";
 import type { Suppression } from "./model.ts";
 import { partition } from "./needs-update.ts";
 import { destinationsOf, groupRoute, type Integration, type Route, viewsAt } from "./route.ts";
-import { type Silence, silencedBy, silencesOf } from "./silence.ts";
+import { type Silence, silencedBy, silenceOf } from "./silence.ts";
 import { muteOf } from "./time-interval.ts";
 
 interface RehearsalFacts {
@@ -56,9 +56,8 @@ export function rehearse(alerts: readonly Alert[], facts: RehearsalFacts): Rehea
       const from = (escalateAfterMs && own?.at) ?? alert.firedAt + here.groupWaitMs;
       const sent = sentAt(from, escalateAfterMs ?? 0, (at) => {
         if (source && source.firedAt <= at) return inhibitionBy(source);
-        return (
-          muteOf(here, at) ?? silenceOf(facts.silences, alert, at, views) ?? maintenanceOf(facts.maintenance, views, at)
-        );
+        const silence = silenceOf(facts.silences, alert, at, undefined, views);
+        return muteOf(here, at) ?? (silence && silencedBy(silence)) ?? maintenanceOf(facts.maintenance, views, at);
       });
       messages.push({ integration, alerts: [alert], escalateAfterMs, repeatMs, ...sent });
     }
@@ -91,14 +90,6 @@ function sentAt(from: Instant, unattendedMs: number, suppressionAt: (at: Instant
     }
   }
   return { at: undefined, suppressions };
-}
-
-function silenceOf(silences: readonly Silence[], alert: Alert, at: Instant, views: ReturnType<typeof viewsAt>) {
-  const asking = silencesOf(silences, alert, at, undefined, views);
-  let step = asking.next();
-  while (!step.done) step = asking.next();
-  const [silence] = step.value.found;
-  return silence && silencedBy(silence);
 }
 
 /** Alerts of one name that go the same way at the same time are one message. */

@@ -97,6 +97,14 @@ export function* silencesOf(
   return { found: views.every(isCovered) ? found.reverse() : [], isComplete };
 }
 
+/** The first of `silencesOf`, without a pause. */
+export function silenceOf(...asked: Parameters<typeof silencesOf>): Silence | undefined {
+  const asking = silencesOf(...asked);
+  let step = asking.next();
+  while (!step.done) step = asking.next();
+  return step.value.found[0];
+}
+
 /** More silences that are not expired, or larger ones, are a mistake: each is matched against every alert. */
 const MOST_SILENCES = 2_000;
 export const MOST_SILENCE_CHARACTERS = 1_000_000;

@@ -12,7 +12,10 @@ import type { Store } from "../store/store.ts";
 import { type EpisodesSource, readEpisodes } from "./read-episodes.ts";
 
 export interface HandoverSource extends EpisodesSource {
-  readonly store: Pick<Store, "episodes" | "shards" | "acks" | "silences" | "log" | "inventory" | "shiftNotes">;
+  readonly store: Pick<
+    Store,
+    "episodes" | "shards" | "firing" | "acks" | "silences" | "log" | "inventory" | "shiftNotes"
+  >;
   readonly clock: Clock;
 }
 
@@ -29,8 +32,9 @@ export async function readHandover(
 ): Promise<Document> {
   const { store, config } = source;
   const now = clock.now();
-  const [incidents, acks, silences, notes] = await Promise.all([
+  const [incidents, alerts, acks, silences, notes] = await Promise.all([
     readIncidents(source, span, now),
+    store.firing(),
     store.acks.read(),
     store.silences.read(now),
     store.shiftNotes.read(span),
@@ -39,6 +43,7 @@ export async function readHandover(
   const subjects = incidents.flatMap((one) => widestSubjects(one, SUBJECTS_EACH));
   return handoverOf({
     ...{ span, now, timezone, incidents, silences, notes },
+    alerts: new Map(alerts.map((alert) => [alert.id, alert])),
     acknowledgements: new Map([...acks].filter(([, ack]) => isInForce(ack, now))),
     lines: await store.log.read(subjects.slice(0, MOST_SUBJECTS), span.from - BEFORE_MS),
     maintenance: maintenanceNow(config.maintenance ?? [], now),

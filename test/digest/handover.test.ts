@@ -14,6 +14,7 @@ import { createSlackNotifier } from "../../src/notify/slack/send.ts";
 import { lenswatch } from "../commands/run-command.ts";
 import { serve } from "../http/serve.ts";
 import { useTestStore } from "../store/fixtures.ts";
+import { anAlert } from "../support/fixtures.ts";
 import { slackProblems } from "../support/harmless.ts";
 import { startHttpSink } from "../support/http-sink.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -34,6 +35,11 @@ const notified = (id: string, integration: string, when: string) => ({
   ...{ subject: { kind: "recording" as const, id }, ruleId: "Offline", at: at(when), reason: "notified", integration },
 });
 
+const till = anAlert({
+  id: camera("till", "leeds", "07:02").id,
+  labels: { recording: "Leeds Tills", location: "Leeds", region: "north", severity: "critical" },
+});
+
 const night: Shift = {
   ...{ span, now: NOW, timezone: "Europe/London" },
   incidents: incidentsOf([
@@ -43,6 +49,7 @@ const night: Shift = {
     camera("safe", "york", "01:02", "01:03"),
     camera("safe", "york", "01:31", "01:32"),
   ]),
+  alerts: new Map([[till.id, till]]),
   acknowledgements: new Map([
     [
       `Offline/recording/door@${at("06:10")}`,
@@ -83,7 +90,7 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
   expect(`${document.title}\n\n${plainText(document)}`).toMatchInlineSnapshot(`
     "Handover Thu 26 Nov 20:00–today 08:00 GMT: 2 open, 2 over
 
-    2 incidents are open, 1 of them unacknowledged.
+    2 incidents are open, 1 of them neither acknowledged nor silenced.
 
     Notes of the shift (1)
 
@@ -124,12 +131,19 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
 it.each([
   ["all of it", ['location="Leeds"'], "unacknowledged, silenced by Amy until 10:00 GMT"],
   ["another place", ['location="York"'], "unacknowledged"],
-  ["what is not known of it", ['location="Leeds"', 'severity="critical"'], "unacknowledged"],
+  ["its region", ['region="north"'], "unacknowledged, silenced by Amy until 10:00 GMT"],
+  ["how bad it is", ['severity="critical"'], "unacknowledged, silenced by Amy until 10:00 GMT"],
+  ["others that are worse", ['location="Leeds"', 'severity="page"'], "unacknowledged"],
 ])("names the silence of an open incident where it covers %s", (_, matchers, words) => {
   const silences = night.silences.map((one) => ({ ...one, matchers: matchers.map((text) => parseMatcher(text)) }));
-  const { sections } = handoverOf({ ...night, silences });
+  const { sections, lead } = handoverOf({ ...night, silences });
   const open = sections.find(({ heading }) => heading?.startsWith("Open"));
   expect(open?.rows[0]?.text).toBe(`since 07:02 GMT, for 58 m; ${words}`);
+  expect(lead).toEqual([
+    words === "unacknowledged"
+      ? "2 incidents are open, 1 of them neither acknowledged nor silenced."
+      : "2 incidents are open, and each is acknowledged or silenced.",
+  ]);
 });
 
 it("of a calm shift says so", () => {
