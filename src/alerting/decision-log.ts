@@ -62,6 +62,9 @@ const ofPeople: Readonly<Record<string, string>> = {
   silence_ended: "silence ended, that of",
 };
 
+/** True of what somebody did about an alert, or that it ended by the clock. */
+export const isOfPeople = ({ reason }: Pick<LogLine, "reason">) => Object.hasOwn(ofPeople, reason);
+
 const ofDelivery: Readonly<Record<string, Words>> = {
   notified: ({ to, detail }) =>
     detail === "escalated" ? `escalated to ${to}` : `notified ${to}${NOTIFIED_AS[detail ?? ""] ?? ""}`,

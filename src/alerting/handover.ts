@@ -8,7 +8,7 @@ import { cut, stripControls } from "../lib/text.ts";
 import { lastedText, timesSeenAt } from "../lib/when.ts";
 import type { StoredAcknowledgement } from "./acknowledgement.ts";
 import { latestOf } from "./acknowledgement.ts";
-import type { LogLine } from "./decision-log.ts";
+import { isOfPeople, type LogLine, sentenceOf } from "./decision-log.ts";
 import type { Document, Row, Section } from "./document.ts";
 import { durationOf, type Episode, fires, type Incident } from "./incident.ts";
 import { type IncidentNames, incidentPlaces, incidentTitle, matchersInWords } from "./incident-words.ts";
@@ -125,14 +125,16 @@ function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) =>
   const silenced = silence ? `, ${suppressionText({ ...silencedBy(silence), comment: undefined }, at)}` : "";
   const who = ack ? acknowledgedText(ack, at) : endsAt === undefined ? `unacknowledged${silenced}` : "";
   const isWide = new Set(episodes.map(({ locationId }) => locationId)).size > 1;
+  const lines = linesOf(incident, shift);
   const said = ack?.comment ? [`${nameOf(ack.author, "somebody")}: ${ack.comment}`] : [];
+  const done = ack ? [] : doneIn(lines, at);
   const notes = (ack?.notes ?? []).map(
     ({ author, text, at: when }) => `${nameOf(author, "somebody")}, ${at(when)}: ${text}`,
   );
   return rowOf(`${incidentTitle(incident, shift.names)} · ${incident.id}`, who === "" ? when : `${when}; ${who}`, [
     ...(isWide ? [`At ${incidentPlaces(incident, shift.names)}`] : []),
-    ...[...said, ...notes].slice(-MOST_NOTES_OF_ROW),
-    ...notifiedIn(incident, shift, at),
+    ...[...said, ...notes, ...done].slice(-MOST_NOTES_OF_ROW),
+    ...notifiedIn(incident, lines, at),
   ]);
 }
 
@@ -146,19 +148,23 @@ function silenceOn({ episodes }: Incident, { silences, alerts, now }: Shift): Si
   return known.length === found.length ? known.sort((a, b) => a.endsAt - b.endsAt)[0] : undefined;
 }
 
-/** `Notified Slack (ops) at 02:32 GMT, a@b.example (ops) at 02:33 GMT`: the first message to each. */
-function notifiedIn(
-  { episodes, startsAt, endsAt }: Incident,
-  { lines, now }: Shift,
-  at: (instant: Instant) => string,
-): string[] {
+/** The lines of the decision log about an incident while it was open. */
+function linesOf({ episodes, startsAt, endsAt }: Incident, { lines, now }: Shift): LogLine[] {
   const subjects = new Set(episodes.map(subjectKey));
+  return lines.filter((one) => one.at >= startsAt && one.at <= (endsAt ?? now) && subjects.has(subjectKey(one)));
+}
+
+/** `02:41 GMT: acknowledged by Bob: engineer on the way`: what people did, once of all alerts. */
+function doneIn(lines: readonly LogLine[], at: (instant: Instant) => string): string[] {
+  const done = lines.filter(isOfPeople).map((one) => `${at(one.at)}: ${sentenceOf({ ...one, ruleId: undefined }, at)}`);
+  return [...new Set(done)];
+}
+
+/** `Notified Slack (ops) at 02:32 GMT, a@b.example (ops) at 02:33 GMT`: the first message to each. */
+function notifiedIn({ endsAt }: Incident, lines: readonly LogLine[], at: (instant: Instant) => string): string[] {
   const first = new Map<string, Instant>();
-  for (const line of lines) {
-    const isOf = line.at >= startsAt && line.at <= (endsAt ?? now) && subjects.has(subjectKey(line));
-    if (!isOf || line.reason !== "notified" || line.integration === undefined) continue;
-    if (!first.has(line.integration)) first.set(line.integration, line.at);
-  }
+  for (const { at: when, reason, integration } of lines)
+    if (reason === "notified" && integration !== undefined && !first.has(integration)) first.set(integration, when);
   if (first.size === 0) return endsAt === undefined ? ["Nobody was notified of it."] : [];
   const named = [...first]
     .slice(0, RECEIVERS_NAMED)

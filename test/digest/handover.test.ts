@@ -35,6 +35,10 @@ const notified = (id: string, integration: string, when: string) => ({
   ...{ subject: { kind: "recording" as const, id }, ruleId: "Offline", at: at(when), reason: "notified", integration },
 });
 
+const by = (id: string, reason: string, detail: string, when: string) => ({
+  ...{ subject: { kind: "recording" as const, id }, ruleId: "Offline", at: at(when), reason, detail },
+});
+
 const till = anAlert({
   id: camera("till", "leeds", "07:02").id,
   labels: { recording: "Leeds Tills", location: "Leeds", region: "north", severity: "critical" },
@@ -61,6 +65,9 @@ const night: Shift = {
   ]),
   lines: [
     notified("n1", "ops/slack/0", "02:33"),
+    ...["n1", "n2"].map((id) => by(id, "ack_set", "Bob: engineer on the way", "02:40")),
+    by("n1", "ack_noted", "Amy: spoke to Joan", "03:00"),
+    by("n1", "ack_set", "Lee: another night", "23:00"),
     notified("door", "ops/slack/0", "06:12"),
     notified("door", "ops/email/0/a@b", "06:13"),
   ],
@@ -113,6 +120,8 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
 
     8 cameras at Norwich offline · I-B8JNH
       02:31 GMT to 03:41 GMT, 1 h 10 m
+      02:40 GMT: acknowledged by Bob: engineer on the way
+      03:00 GMT: note by Amy: spoke to Joan
       Notified Slack (ops) at 02:33 GMT
 
     safe · York: offline · I-SSJ98
