@@ -86,7 +86,10 @@ async function computeReport(
   const made = {
     now: fleet.now,
     period,
-    before: { period: before, total: totalBefore, incidents: incidents.inside(before).length },
+    before: {
+      ...{ period: before, total: totalBefore },
+      incidents: scope.before?.isWatched ? incidents.inside(before).length : undefined,
+    },
   };
   const sorted = rows.sorted().map((row) => ({ ...row, incidents: counts.get(row.id)?.length ?? 0 }));
   return { ...made, total: rows.total(), incidents: found, rows: sorted, groups };

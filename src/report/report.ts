@@ -48,8 +48,8 @@ export interface Report {
   readonly total: LossTally;
   /** The incidents of the same recordings, worst first. */
   readonly incidents: readonly ReportIncident[];
-  /** The period before, of the same recordings, and the number of its incidents. */
-  readonly before: { readonly period: ReportPeriod; readonly total: LossTally; readonly incidents: number };
+  /** The period before, of the same recordings, and the number of its incidents; undefined where that was not watched. */
+  readonly before: { readonly period: ReportPeriod; readonly total: LossTally; readonly incidents: number | undefined };
   /** Everything that a report of this fleet can be by. */
   readonly groups: readonly string[];
   /** Most lost time first, maintenance not counted. */

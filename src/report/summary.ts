@@ -18,7 +18,7 @@ export function reportSummary({ total, before, rows: [worst] }: Report): string 
   const lost = unplannedMs(total);
   const share = lost === 0 ? "all" : percent(recorded);
   const known = isComparable(total)
-    ? compared(recorded, before.total)
+    ? compared(recorded, before)
     : `, as far as is known (${percent(total.knownMs / total.expectedMs)} of it)`;
   const planned = total.maintenance > 0 ? " outside planned work" : "";
   const most = worst && lost > 0 ? `; most was lost at ${nameOf(worst.name, worst.id)} (${length(worst.loss)})` : "";
@@ -26,15 +26,20 @@ export function reportSummary({ total, before, rows: [worst] }: Report): string 
 }
 
 /** `, down from 99.1 %`; empty where there is nothing to compare with. */
-function compared(recorded: number, before: LossTally): string {
-  if (!isComparable(before)) return "";
-  const was = unplannedAvailability(before) ?? 0;
+function compared(recorded: number, before: Report["before"]): string {
+  if (!wasWatched(before)) return "";
+  const was = unplannedAvailability(before.total) ?? 0;
   if (percent(was) === percent(recorded)) return ", as before";
   return `, ${recorded < was ? "down" : "up"} from ${percent(was)}`;
 }
 
 function isComparable({ knownMs, expectedMs }: LossTally): boolean {
   return knownMs > 0 && knownMs >= COMPARABLE_SHARE * expectedMs;
+}
+
+/** The figures of the service go back to when nobody watched for outages: they are not compared with what is seen now. */
+function wasWatched({ total, incidents }: Report["before"]): boolean {
+  return incidents !== undefined && isComparable(total);
 }
 
 const length = (loss: LossTally) => (unplannedMs(loss) === 0 ? "none" : humanDuration(unplannedMs(loss)));
@@ -57,8 +62,8 @@ export function reportFigures({
       ["Lost", length(loss)],
       ["Incidents", own === 0 ? "none" : count(own)],
     ] as const;
-  const isCompared = isComparable(total) && isComparable(before.total);
-  const was = figuresOf(before.total, before.incidents);
+  const isCompared = isComparable(total) && wasWatched(before);
+  const was = figuresOf(before.total, before.incidents ?? 0);
   return figuresOf(total, incidents.length).map(([name, value], i) => ({
     name,
     value: total.knownMs > 0 ? value : "",

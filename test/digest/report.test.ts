@@ -33,9 +33,9 @@ function episode(kind: keyof typeof PROBLEMS, id: string, startsAt: number, ends
 
 function reportsOf(
   ended: readonly StoredEpisode[],
-  over: { now?: () => number; ratio?: number; released?: Promise<void> } = {},
+  over: { now?: () => number; ratio?: number; released?: Promise<void>; watchedFrom?: number } = {},
 ) {
-  const { now = () => NOW, ratio = 1, released } = over;
+  const { now = () => NOW, ratio = 1, released, watchedFrom = 0 } = over;
   const buckets = Array.from({ length: 24 }, (_, i) => anUptimeBucket(from + i * HOUR, ratio));
   let read = 0;
   const source = {
@@ -44,7 +44,7 @@ function reportsOf(
     store: {
       episodes: { endedSince: async () => ended, completeSince: async () => 0 },
       shards: { alerts: async () => [] },
-      coverage: { since: async () => [{ from: 0, to: NOW }] },
+      coverage: { since: async () => [{ from: watchedFrom, to: NOW }] },
       acks: { read: async () => new Map() },
       uptime: {
         histories: async (_: number, ids: readonly string[]) =>
@@ -102,6 +102,15 @@ const outages = fc.array(
 );
 
 describe("a report", () => {
+  test("has the incidents of the period before where that was watched", async () => {
+    const before = [episode("recording", "r0", from - 3 * HOUR, from - 2 * HOUR)];
+    for (const [watchedFrom, incidents] of [
+      [from - DAY, 1],
+      [from + HOUR, undefined],
+    ] as const)
+      expect((await reportsOf(before, { watchedFrom }).report(request())).before.incidents).toBe(incidents);
+  });
+
   test("has the same sums by whatever it is grouped, and over all recordings", async () => {
     await fc.assert(
       fc.asyncProperty(outages, fc.constantFrom(0.5, 1), async (all, ratio) => {

@@ -63,6 +63,14 @@ test.each<[string, ReturnType<typeof lossOf>, ReturnType<typeof lossOf>, string]
   expect(reportSummary(reportOf(total, before))).toBe(sentence);
 });
 
+test("a period is not compared with one that nobody watched", () => {
+  const watched = reportOf(lossOf({ location: 20 * HOUR }), lossOf({ location: HOUR }));
+  const report = { ...watched, before: { ...watched.before, incidents: undefined } };
+  expect(reportSummary(watched)).toContain(", down from 99.9 %");
+  expect(reportSummary(report)).toBe(reportSummary(watched).replace(", down from 99.9 %", ""));
+  expect(reportFigures(report).map(({ was }) => was)).toEqual(["", "", ""]);
+});
+
 test("never says that all was recorded, or gives a figure, where that is not so", () => {
   const ms = fc.integer({ min: 0, max: 100 * HOUR });
   const tally = fc
