@@ -23,8 +23,9 @@ function keepIds(wanted: readonly Identified[], known: Identities): string[] {
   const kept = new Map<Identified, string>();
   const levels = Math.max(0, ...wanted.map(({ traits }) => traits.length));
   for (let level = 0; level < levels; level++) {
+    const alike = Map.groupBy(free, ([, traits]) => traits[level]);
     for (const one of wanted) {
-      const same = !kept.has(one) && free.entries().find(([, traits]) => traits[level] === one.traits[level]);
+      const same = !kept.has(one) && alike.get(one.traits[level])?.shift();
       if (!same) continue;
       kept.set(one, same[0]);
       free.delete(same[0]);

@@ -58,6 +58,7 @@ export function createNotifyJobs(context: JobContext) {
       const send = createDigestJob({ ...context, ...senders, mail: senders.digestMail, renderHtml });
       await queues.work("digest", 1, createDigestWork({ ...context, send }));
     },
+    isUnderWay: delivery.isUnderWay,
     /** A message under way is sent and settled, and no other is begun. */
     drain: delivery.drain,
     stop(): void {

@@ -2,7 +2,7 @@
 import type { Role } from "../cluster/active-config.ts";
 import type { Attempts } from "../cluster/own-ticks.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
-import { wakeOverdue } from "../deliver/wake.ts";
+import { createWakeOverdue } from "../deliver/wake.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -37,7 +37,7 @@ export function createReconcile(
   const ofNotify: Step[] = [
     notify.coldStart.check,
     async () => wake(await releases.reconcile(clock.now())),
-    () => wakeOverdue(context),
+    createWakeOverdue({ ...context, ...notify }),
     enqueueDueDigests,
     () => notify.heartbeat?.check(),
   ];

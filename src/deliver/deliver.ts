@@ -11,9 +11,9 @@ export function createDeliver(deps: DeliverDeps) {
   const underWay = new Map<string, { again: boolean }>();
   const failing = new Set<string>();
   const repeats = createRepeats();
-  const stopping = new AbortController();
-  let draining = false;
-  const claimsMore = () => !draining && !stopping.signal.aborted;
+  const queue = new Map<string, number>();
+  const [stopping, draining] = [new AbortController(), new AbortController()];
+  const claimsMore = () => !draining.signal.aborted;
 
   async function deliverAll(run: DeliveryRun): Promise<void> {
     let leaseMs = LEASE_MS;
@@ -43,7 +43,8 @@ export function createDeliver(deps: DeliverDeps) {
       try {
         while (state.again && claimsMore()) {
           state.again = false;
-          await deliverAll({ deps, sender, integration, stopping: stopping.signal, failing, repeats });
+          const signals = { stopping: stopping.signal, draining: draining.signal };
+          await deliverAll({ deps, sender, integration, ...signals, queue, failing, repeats });
         }
       } catch (thrown) {
         deps.log.error({ err: toError(thrown), integration: integration.name }, "delivery failed, retrying");
@@ -52,12 +53,16 @@ export function createDeliver(deps: DeliverDeps) {
       }
     },
 
+    /** True while one is delivered to, or waits for that here. */
+    isUnderWay: (id: string) => underWay.has(id),
+
     /** Claims nothing more; a message under way is sent and settled. */
-    drain: () => {
-      draining = true;
-    },
+    drain: () => draining.abort(),
 
     /** Drains, and gives up what Redis does not take. */
-    stop: () => stopping.abort(),
+    stop(): void {
+      draining.abort();
+      stopping.abort();
+    },
   };
 }

@@ -67,6 +67,10 @@ export interface DeliveryRun {
   readonly sender: Sender;
   readonly integration: Integration;
   readonly stopping: AbortSignal;
+  /** Nothing more is claimed. */
+  readonly draining: AbortSignal;
+  /** How many recipients of a directory wait for a token, by what is paced together. */
+  readonly queue: Map<string, number>;
   /** The last failures, each the id of an integration or `messageKey`, so that a failure is logged as a warning once. */
   readonly failing: Set<string>;
   /** The reasons that hold of what this process has stored. */

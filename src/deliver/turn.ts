@@ -1,6 +1,7 @@
 /** One turn at an integration: claim, recover, suppress, decide, compose, send, settle. All that it writes is written here. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pacedBy } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -147,8 +148,18 @@ async function settle(run: DeliveryRun, token: string, { batch, ending, now, gat
   }
 }
 
-/** Waits for the next pace token: too short for a job, which may be a tenth of a second late. */
-async function pause({ stopping }: DeliveryRun, ms: number): Promise<"paced"> {
-  await sleep(Math.max(0, ms), undefined, { signal: stopping }).catch(() => {});
+/**
+ * Waits for the next pace token: too short for a job, which may be a tenth of a second late. Recipients of a directory
+ * wait one after another: thousands that asked for each token would keep everything else from being done.
+ */
+async function pause({ queue, draining, integration }: DeliveryRun, ms: number): Promise<"paced"> {
+  // One that is nearly there keeps its place.
+  const isLate = ms > integration.paceMs / 2;
+  const [key, step] = [pacedBy(integration), integration.columns && isLate ? 1 : 0];
+  const before = queue.get(key) ?? 0;
+  queue.set(key, before + step);
+  const waitMs = Math.max(0, ms) + step * before * integration.paceMs;
+  await sleep(waitMs, undefined, { signal: draining }).catch(() => {});
+  queue.set(key, (queue.get(key) ?? 0) - step);
   return "paced";
 }

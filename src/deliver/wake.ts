@@ -11,6 +11,7 @@ const SLOT_MS = 20;
 const FAR_MS = 10 * 60_000;
 /** A wake-up lost this long ago is given again. */
 const OVERDUE_MS = 300;
+const LOOKED_AT = 1_000;
 
 /** Gives `wake`: adds a job per integration that has something due, at its time, unless that is more than FAR_MS off. */
 export function createWake(queues: Pick<Queues, "add">, clock: Clock): Wake {
@@ -33,11 +34,19 @@ interface OverdueDeps {
   readonly groups: Pick<Store["groups"], "nextDue">;
   readonly integrations: readonly { readonly id: string }[];
   readonly wake: Wake;
+  /** One that is delivered to by this process needs no wake-up. */
+  isUnderWay(id: string): boolean;
 }
 
-/** Wakes the integrations whose wake-up was lost. */
-export async function wakeOverdue({ clock, groups, integrations, wake }: OverdueDeps): Promise<void> {
-  const due = await groups.nextDue(integrations.map(({ id }) => id));
-  const overdue = [...due].filter(([, at]) => at <= clock.now() - OVERDUE_MS);
-  if (overdue.length > 0) await wake(new Map(overdue));
+/** Gives what wakes the integrations whose wake-up was lost: so many each time, one after another. */
+export function createWakeOverdue({ clock, groups, integrations, wake, isUnderWay }: OverdueDeps): () => Promise<void> {
+  const ids = integrations.map(({ id }) => id);
+  let from = 0;
+  return async () => {
+    const due = await groups.nextDue(ids.slice(from, from + LOOKED_AT));
+    from = from + LOOKED_AT < ids.length ? from + LOOKED_AT : 0;
+    const isOverdue = (id: string, at: Instant) => at <= clock.now() - OVERDUE_MS && !isUnderWay(id);
+    const overdue = [...due].filter(([id, at]) => isOverdue(id, at));
+    if (overdue.length > 0) await wake(new Map(overdue));
+  };
 }

@@ -13,6 +13,8 @@ const MOST_COLUMNS = 20;
 const MOST_CHARACTERS = 200;
 const ROWS_PER_STEP = 256;
 const MOST_WARNINGS = 20;
+/** Each is an integration. */
+const MOST_ADDRESSES = 10_000;
 /** An address as browsers check it; nothing that a header could be broken with. */
 const ADDRESS =
   /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)+$/i;
@@ -90,6 +92,9 @@ export function* readDirectory(
     }
     if (line % ROWS_PER_STEP === 0) yield;
   }
+  const addresses = new Set(rows.flatMap(({ recipients }) => Object.values(recipients).flat()));
+  if (addresses.size > MOST_ADDRESSES)
+    throw new Error(`it has ${addresses.size} e-mail addresses; ${MOST_ADDRESSES} are permitted`);
   return {
     rows,
     labels,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createWake, wakeOverdue } from "../../src/deliver/wake.ts";
+import { createWake, createWakeOverdue } from "../../src/deliver/wake.ts";
 import { MINUTE, T0 } from "../store/fixtures.ts";
 
 const clock = { now: () => T0 };
@@ -15,21 +15,20 @@ it("a wake-up is a job at its time, those of 20 ms one and the same; one that is
   expect(others).toEqual([]);
 });
 
-it("a wake-up is given again where it was lost", async () => {
+it("a wake-up is given again where it was lost, to one of so many each time; one under way needs none", async () => {
   const woken: [string, number][] = [];
-  await wakeOverdue({
+  const ids = Array.from({ length: 1_500 }, (_, i) => `i${i}`);
+  const wakeOverdue = createWakeOverdue({
     clock,
     groups: {
-      nextDue: async (ids) => {
-        expect(ids).toEqual(["late", "soon"]);
-        return new Map([
-          ["late", T0 - 301],
-          ["soon", T0 - 299],
-        ]);
-      },
+      nextDue: async (some) => new Map(some.map((id) => [id, T0 - (["i3", "i4", "i1499"].includes(id) ? 301 : 299)])),
     },
-    integrations: [{ id: "late" }, { id: "soon" }],
+    integrations: ids.map((id) => ({ id })),
     wake: async (due) => void woken.push(...due),
+    isUnderWay: (id) => id === "i4",
   });
-  expect(woken).toEqual([["late", T0 - 301]]);
+  for (const expected of ["i3", "i1499", "i3"]) {
+    await wakeOverdue();
+    expect(woken.splice(0)).toEqual([[expected, T0 - 301]]);
+  }
 });

@@ -116,6 +116,16 @@ test("addresses are read from columns of recipients, which are no labels; what i
   expect([labels, warnings]).toEqual([[], ["line 3: mail is no e-mail address"]]);
 });
 
+test("more addresses than can be written to are refused, and said", () => {
+  const rows = Array.from({ length: 10_001 }, (_, i) => `${i},m${i}@x.org`);
+  const read = () => [
+    ...readDirectory({ locations: ["location,mail", ...rows].join("\n") }, { contacts: [], recipients: ["mail"] }),
+  ];
+  expect(read).toThrow("it has 10001 e-mail addresses; 10000 are permitted");
+  rows.pop();
+  expect(read).not.toThrow();
+});
+
 test("a contact is called by phone; a number is a link", () => {
   const contacts = [
     ["manager", "Joan Smith"],
