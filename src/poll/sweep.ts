@@ -24,13 +24,13 @@ import type { CommitResult } from "../store/commit.ts";
 import { StoreError } from "../store/errors.ts";
 import type { ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
+import { FIGURES_FRESH_INTERVALS } from "../store/uptime.ts";
 import type { PollContext } from "./commit.ts";
 import { createFailureLog } from "./rounds.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
 import { type Answers, createAskStatus } from "./shard-status.ts";
 import { createReadContext } from "./sweep-context.ts";
 
-const FIGURE_INTERVALS = 3;
 /** How long what was evaluated of a shard is kept here after another replica took it, ms. */
 const EVALUATED_KEPT_MS = 120_000;
 /** The cause itself may hold what nobody should read in a message. */
@@ -137,7 +137,7 @@ class Sweeper {
   /** Gives `answered` how many rows were understood, for what may fail afterwards. */
   async #sweep(shard: number, answered: { rows: number }): Promise<SweepOutcome> {
     const { clock, assigned, uptime, watch, commit } = this.#deps;
-    const figuresSince = clock.now() - FIGURE_INTERVALS * watch.uptimeIntervalMs;
+    const figuresSince = clock.now() - FIGURES_FRESH_INTERVALS * watch.uptimeIntervalMs;
     const subject = `shard:${shard}`;
     const [stored, all, counts] = await Promise.all([
       this.#read(shard),

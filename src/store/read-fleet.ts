@@ -6,9 +6,7 @@ import { type FleetOverview, joinOverviews } from "../health/shard-overview.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "./store.ts";
-
-/** Figures older than this many uptime intervals are dropped. */
-const FIGURES_FRESH_INTERVALS = 3;
+import { FIGURES_FRESH_INTERVALS } from "./uptime.ts";
 
 interface ReadOverviewDeps {
   readonly clock: Clock;

@@ -11,6 +11,8 @@ import { createHistoryStore } from "./uptime-history.ts";
 
 /** The figures of a shard are parsed in a millisecond. */
 const READS_AT_ONCE = 4;
+/** Figures older than this many uptime intervals are stale. */
+export const FIGURES_FRESH_INTERVALS = 3;
 /** Figures of a shard that were not asked for this long are dropped from memory: another replica sweeps it. */
 const UNUSED_MS = 600_000;
 
