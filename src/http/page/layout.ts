@@ -68,7 +68,9 @@ export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "access"
       reply.header("referrer-policy", "same-origin");
       reply.type("text/html; charset=utf-8");
       if (!acceptsGzip(request.headers["accept-encoding"])) return reply.send(document);
-      return reply.header("content-encoding", "gzip").send(await gzip(document));
+      const packed = await gzip(document);
+      // Not before: what answers in the meantime, as a deadline does, is plain.
+      return reply.header("content-encoding", "gzip").send(packed);
     },
   };
 }
