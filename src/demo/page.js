@@ -18,13 +18,18 @@ source.onmessage = (event) => {
 function show(next, old) {
   if (!old) return list.prepend(next);
   if (old.outerHTML === next.outerHTML) return;
-  const focused = old.contains(document.activeElement) && document.activeElement.dataset.action;
+  const active = old.contains(document.activeElement) ? document.activeElement : undefined;
+  const same = active?.name ? `[name="${active.name}"]` : `[data-action="${active?.dataset.action}"]`;
+  for (const { name, value } of old.querySelectorAll("input")) {
+    const field = next.querySelector(`[name="${name}"]`);
+    if (field) field.value = value;
+  }
   if (old.dataset.at === next.dataset.at) old.replaceWith(next);
   else {
     old.remove();
     list.prepend(next);
   }
-  if (focused) next.querySelector(`[data-action="${focused}"]`)?.focus();
+  if (active) next.querySelector(same)?.focus();
 }
 
 async function send(asked, control) {

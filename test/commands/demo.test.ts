@@ -103,16 +103,19 @@ describeWithRedis("the demo", () => {
         articles.find((one) => one.includes(`class="slack"`) && one.includes(location)) ?? "",
       )?.[1];
     const ts = rootOf("Entrance offline · Leeds Briggate");
-    await send(`${inbox}/press`, { ts, action: "why" });
+    await send(`${inbox}/press`, { ts, action: "why", typed: {} });
     await heard(/Slack .*to you alone: Entrance · Leeds Briggate/);
-    await send(`${inbox}/press`, { ts, action: "acknowledge" });
+    await send(`${inbox}/press`, { ts, action: "acknowledge", typed: {} });
     await heard(/Slack .*edited: 🔵 Entrance offline · Leeds Briggate — acknowledged: .*acknowledged by you/);
     const matching = `filter=${encodeURIComponent('location="Leeds Briggate"')}`;
     const [alert] = (await (await fetch(`${page}/api/v2/alerts?${matching}`)).json()) as { fingerprint: string }[];
     await send(`${page}/api/v1/alerts/${alert?.fingerprint}/ack`, {}, "DELETE");
     await heard(/Slack .*edited: 🔴 Entrance offline · Leeds Briggate: /);
-    const silenced = { ts: rootOf("Entrance offline · Bath Southgate"), action: "silence", value: "alerts.1h" };
-    await send(`${inbox}/press`, silenced);
+    const bath = rootOf("Entrance offline · Bath Southgate");
+    await send(`${inbox}/press`, { ts: bath, action: "silence", typed: {} });
+    await heard(/Slack .*to you alone: Silence until when, and why\?/);
+    const typed = { until: "08:00", reason: "works" };
+    await send(`${inbox}/press`, { ts: bath, action: "silence.alerts", typed });
     await heard(/Slack .*edited: 🔵 Entrance offline · Bath Southgate — silenced: /);
     await send(`${control}/world`, { recording: "L1/1", status: "online" });
     await heard(/Slack .*↳ ✅ Entrance recovered · Leeds Briggate/);
