@@ -81,6 +81,8 @@ describe("a night", () => {
       "48 cameras at 12 locations offline",
     ]);
     expect([again?.startsAt, before?.startsAt]).toEqual([T0 + 29 * MINUTE, T0]);
+    const stuck = [...storm, camera("stuck", "3"), ...shop("3", 29 * MINUTE)];
+    expect(incidentsOf(stuck).map((one) => one.episodes.length)).toEqual([5, 61]);
     expect(before && durationOf(before, T0 + 60 * MINUTE)).toBe(10 * MINUTE);
   });
 
