@@ -10,7 +10,7 @@ import type { StoredAcknowledgement } from "./acknowledgement.ts";
 import { latestOf } from "./acknowledgement.ts";
 import { isOfPeople, type LogLine, sentenceOf } from "./decision-log.ts";
 import type { Document, Row, Section } from "./document.ts";
-import { durationOf, type Episode, fires, type Incident } from "./incident.ts";
+import { durationOf, fires, type Incident, subjectKey } from "./incident.ts";
 import { type IncidentNames, incidentPlaces, incidentTitle, matchersInWords } from "./incident-words.ts";
 import { integrationName } from "./integration-name.ts";
 import { type Silence, silencedBy, silenceOf, silenceState } from "./silence.ts";
@@ -55,10 +55,7 @@ export function handoverOf(shift: Shift): Document {
   const { span: within, now, timezone, incidents, silences, maintenance, notes } = shift;
   const times = timesSeenAt(now);
   const at = (instant: Instant) => times.at(instant, timezone);
-  const [open, over] = [true, false].map((is) => incidents.filter(({ endsAt }) => (endsAt === undefined) === is)) as [
-    Incident[],
-    Incident[],
-  ];
+  const [open, over] = [incidents.filter(fires), incidents.filter((one) => !fires(one))];
   const free = open.filter((one) => !latestOf(one.episodes, shift.acknowledgements) && !silenceOn(one, shift));
   const ending = silences
     .filter((one) => silenceState(one, now) === "active" && one.endsAt - now <= DAY_MS)
@@ -126,26 +123,20 @@ function incidentRow(incident: Incident, shift: Shift, at: (instant: Instant) =>
   const who = ack ? acknowledgedText(ack, at) : endsAt === undefined ? `unacknowledged${silenced}` : "";
   const isWide = new Set(episodes.map(({ locationId }) => locationId)).size > 1;
   const lines = linesOf(incident, shift);
-  const said = ack?.comment ? [`${nameOf(ack.author, "somebody")}: ${ack.comment}`] : [];
-  const done = ack ? [] : doneIn(lines, at);
-  const notes = (ack?.notes ?? []).map(
-    ({ author, text, at: when }) => `${nameOf(author, "somebody")}, ${at(when)}: ${text}`,
-  );
+  const said = [...(ack ? [{ ...ack, text: ack.comment }] : []), ...(ack?.notes ?? [])].filter(({ text }) => text);
+  const notes = said.map(({ author, text, at: when }) => `${nameOf(author, "somebody")}, ${at(when)}: ${text}`);
   return rowOf(`${incidentTitle(incident, shift.names)} · ${incident.id}`, who === "" ? when : `${when}; ${who}`, [
     ...(isWide ? [`At ${incidentPlaces(incident, shift.names)}`] : []),
-    ...[...said, ...notes, ...done].slice(-MOST_NOTES_OF_ROW),
+    ...(ack ? notes : doneIn(lines, at)).slice(-MOST_NOTES_OF_ROW),
     ...notifiedIn(incident, lines, at),
   ]);
 }
 
 /** The silence that ends first of those on what fires of it; undefined where something is not silenced. */
 function silenceOn({ episodes }: Incident, { silences, alerts, now }: Shift): Silence | undefined {
-  const found = episodes.filter(fires).map(({ id }) => {
-    const alert = alerts.get(id);
-    return alert && silenceOf(silences, alert, now);
-  });
-  const known = found.filter((one) => one !== undefined);
-  return known.length === found.length ? known.sort((a, b) => a.endsAt - b.endsAt)[0] : undefined;
+  const firing = episodes.filter(fires).map(({ id }) => alerts.get(id));
+  const found = firing.flatMap((alert) => (alert && silenceOf(silences, alert, now)) || []);
+  return found.length === firing.length ? found.sort((a, b) => a.endsAt - b.endsAt)[0] : undefined;
 }
 
 /** The lines of the decision log about an incident while it was open. */
@@ -172,8 +163,6 @@ function notifiedIn({ endsAt }: Incident, lines: readonly LogLine[], at: (instan
   const more = first.size > RECEIVERS_NAMED ? [`${count(first.size - RECEIVERS_NAMED)} more`] : [];
   return [`Notified ${[...named, ...more].join(", ")}`];
 }
-
-const subjectKey = ({ subject }: Pick<Episode, "subject">) => `${subject.kind}/${subject.id}`;
 
 function silenceRow(
   { matchers, createdBy, comment, endsAt }: Silence,

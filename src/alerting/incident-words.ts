@@ -13,6 +13,7 @@ import {
   type IncidentSize,
   sizeOfIncident,
   spansOf,
+  subjectKey,
   widestSubjects,
 } from "./incident.ts";
 import { failingIntegration, integrationName } from "./integration-name.ts";
@@ -62,7 +63,7 @@ const LENGTH = 60;
 export function incidentTitle(incident: Incident, names: IncidentNames): string {
   const { episodes: all, cause } = incident;
   const open = all.filter(fires);
-  const isOne = new Set(all.map(({ subject }) => `${subject.kind}/${subject.id}`)).size === 1;
+  const isOne = new Set(all.map(subjectKey)).size === 1;
   const episodes = isOne || open.length === 0 ? all : open;
   const size = sizeOfIncident({ episodes });
   const isOutage = !isOne && size.recordings + size.locations.size > 0;
@@ -87,9 +88,9 @@ function placeWords({ recordings, locations }: IncidentSize, names: IncidentName
 /** The locations that alerts are about; else recordings, and theirs. */
 function sizeOfAlerts(episodes: readonly Episode[]): IncidentSize {
   const whole = episodes.filter(({ subject }) => subject.kind === "location");
-  const recordings = whole.length > 0 ? [] : episodes.filter(({ subject }) => subject.kind === "recording");
-  const locations = [...whole, ...recordings].flatMap(({ locationId }) => locationId || []);
-  return { recordings: new Set(recordings.map(({ subject }) => subject.id)).size, locations: new Set(locations) };
+  const apart = whole.length > 0 ? [] : episodes.filter(({ subject }) => subject.kind === "recording");
+  const locations = new Set([...whole, ...apart].flatMap(({ locationId }) => locationId || []));
+  return { recordings: new Set(apart.map(subjectKey)).size, locations };
 }
 
 function widestName(episodes: readonly Episode[], names: IncidentNames): string {
@@ -105,7 +106,8 @@ export function incidentPlaces(incident: Incident, names: IncidentNames): string
   return listWords(worst.map(([id]) => locationName(id, names)));
 }
 
-function listWords(all: readonly string[]): string {
+/** `Leeds, York and 3 more`: at most eight. */
+export function listWords(all: readonly string[]): string {
   const more = all.length > MOST_NAMED ? [`${count(all.length - MOST_NAMED)} more`] : [];
   const [last = "", ...others] = [...all.slice(0, MOST_NAMED), ...more].reverse();
   return others.length === 0 ? last : `${others.reverse().join(", ")} and ${last}`;
@@ -127,9 +129,8 @@ export function matchersInWords(all: readonly Matcher[], names: IncidentNames): 
     organisation: (id) => groupNameIn(names, id),
   };
   const words = all.map((matcher) => {
-    const values = valuesOf(matcher);
-    const known = values.flatMap((value) => (value && own(nameFor, matcher.name)?.(value)) || []);
-    const areAll = known.length > 0 && known.length === values.length;
+    const known = valuesOf(matcher).map((value) => (value && own(nameFor, matcher.name)?.(value)) || "");
+    const areAll = known.length > 0 && !known.includes("");
     return areAll ? listWords(known.map((name) => nameOf(name, ""))) : formatMatcher(matcher);
   });
   return words.join(", ");

@@ -137,7 +137,7 @@ export function alertsOfIncident(id: string, alerts: readonly Alert[], ended: re
 
 /** The subjects of an incident, locations and groups before recordings, this many at most. */
 export function widestSubjects({ episodes }: Pick<Incident, "episodes">, most: number): Subject[] {
-  const all = new Map(episodes.map(({ subject }) => [`${subject.kind}/${subject.id}`, subject]));
+  const all = new Map(episodes.map((one) => [subjectKey(one), one.subject]));
   const rank = ({ kind }: Subject) => (kind === "recording" ? 1 : 0);
   return [...all.values()].sort((a, b) => rank(a) - rank(b)).slice(0, most);
 }
@@ -250,7 +250,7 @@ function joinMany<E extends Episode>(outages: readonly E[], sets: Sets): E[] {
 
 /** Episodes of one subject that follow each other, begin together, or begin while another one explains them; none that a wider cause has. */
 function joinAgain(sorted: readonly Episode[], taken: ReadonlySet<Episode>, sets: Sets): void {
-  for (const same of Map.groupBy(sorted, ({ subject }) => `${subject.kind}/${subject.id}`).values()) {
+  for (const same of Map.groupBy(sorted, subjectKey).values()) {
     let before: Episode | undefined;
     let outage: Episode | undefined;
     for (const one of same) {
@@ -270,6 +270,7 @@ function isAgain({ startsAt }: Episode, before: Episode): boolean {
   return (since >= 0 && since <= AGAIN_MS) || startsAt - before.startsAt <= AGAIN_MS;
 }
 
+export const subjectKey = ({ subject }: Pick<Episode, "subject">) => `${subject.kind}/${subject.id}`;
 const endOf = ({ endsAt = Infinity }: Episode) => endsAt;
 export const fires = ({ endsAt }: Pick<Episode, "endsAt">) => endsAt === undefined;
 
@@ -302,7 +303,8 @@ function scopesAround(one: Episode): IncidentCause[] {
 
 const keyOf = ({ label, value }: IncidentCause) => `${label}/${value}`;
 
-function incidentOf<E extends Episode>(episodes: readonly E[]): Incident<E> {
+/** The incident that these are, the first one first. */
+export function incidentOf<E extends Episode>(episodes: readonly E[]): Incident<E> {
   const [first] = [...episodes].sort((a, b) => firedAt(a) - firedAt(b) || (a.id < b.id ? -1 : 1));
   const end = episodes.reduce((latest, one) => Math.max(latest, endOf(one)), 0);
   return {

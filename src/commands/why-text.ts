@@ -1,8 +1,8 @@
 /** The decision log of a recording, a location or a group as text. */
 import type { z } from "zod";
 import { type LogLine, sentenceOf } from "../alerting/decision-log.ts";
-import { MOST_NAMED } from "../alerting/extent.ts";
 import { type FoldedDecisions, foldDecisions } from "../alerting/fold-decisions.ts";
+import { listWords } from "../alerting/incident-words.ts";
 import { visitsWords } from "../alerting/uncounted.ts";
 import type { Subject } from "../health/alert.ts";
 import { worstFirst } from "../health/recording.ts";
@@ -82,16 +82,13 @@ export function incidentText(incident: IncidentTimeline, asked: Asked): string {
   const state = to === undefined ? `open since ${at(from)}` : `over: ${at(from)} – ${at(to)}`;
   const ack = acknowledgement ? ackText(acknowledgement, at) : to === undefined ? "unacknowledged" : "";
   const locations = [...new Set(incident.episodes.flatMap(({ location }) => location ?? []))];
-  const named = locations.slice(0, MOST_NAMED).join(", ");
-  const more = locations.length - MOST_NAMED;
-  const places = `at ${named}${more > 0 ? ` and ${count(more)} more` : ""}`;
   const cost = visitsWords(incident.uncounted ?? undefined, {}, to === undefined);
   const names = new Map(decisions.map(({ about }) => [`${about.kind}/${about.id}`, `${about.name} · `]));
   const lines = decisionLines(decisions, asked, timezone, ({ kind, id: of }) => names.get(`${kind}/${of}`) ?? "");
   const head = [
     `${title} · ${id}`,
     `${state} (${lasted})${ack && `; ${ack}`}`,
-    locations.length > 1 ? places : "",
+    locations.length > 1 ? `at ${listWords(locations)}` : "",
     cost,
   ];
   return `${[...head.filter(Boolean), ...lines].map(stripControls).join("\n")}\n`;

@@ -83,14 +83,8 @@ async function computeReport(
   const found = incidents.inside(period);
   const touched = found.flatMap(({ keys }) => [...new Set([...keys].flatMap((key) => [...(groupsOf.get(key) ?? [])]))]);
   const counts = Map.groupBy(touched, (id) => id);
-  const made = {
-    now: fleet.now,
-    period,
-    before: {
-      ...{ period: before, total: totalBefore },
-      incidents: scope.before?.isWatched ? incidents.inside(before).length : undefined,
-    },
-  };
+  const incidentsBefore = scope.before?.isWatched ? incidents.inside(before).length : undefined;
+  const made = { now: fleet.now, period, before: { period: before, total: totalBefore, incidents: incidentsBefore } };
   const sorted = rows.sorted().map((row) => ({ ...row, incidents: counts.get(row.id)?.length ?? 0 }));
   return { ...made, total: rows.total(), incidents: found, rows: sorted, groups };
 }

@@ -112,7 +112,7 @@ it("has what is open and who has it, what is over, what ends soon, who was notif
 
     Entrance · Bath: offline · I-XM47S
       since 06:10 GMT, for 1 h 50 m; acknowledged by Amy until 09:00 GMT
-      Amy: engineer 09:00
+      Amy, 06:20 GMT: engineer 09:00
       Ben, 06:30 GMT: router is up
       Notified Slack (ops) at 06:12 GMT, a@b (ops) at 06:13 GMT
 

@@ -1,6 +1,6 @@
 /** The incidents of a digest or a report: those of its recordings, worst first. */
 import { latestOf } from "../../alerting/acknowledgement.ts";
-import { durationOf, incidentsOf, sizeOfIncident } from "../../alerting/incident.ts";
+import { durationOf, fires, incidentOf, incidentsOf, sizeOfIncident, subjectKey } from "../../alerting/incident.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import { visitsOf, visitsOnce } from "../../alerting/uncounted.ts";
 import { type Interval, lengthIn, subtract } from "../../lib/intervals.ts";
@@ -11,11 +11,11 @@ const ABOUT_ALL: ReadonlySet<string> = new Set(["service", "integration", "direc
 
 /** Collects the recordings that a digest is about, and gives the incidents of a period that these had. */
 export function createIncidents({ episodes, acknowledgements = new Map(), maintenance = [], names, now }: DigestScope) {
-  const known = new Set(episodes.map(keyOf));
+  const known = new Set(episodes.map(subjectKey));
   const concerned = new Set<string>();
   const all = incidentsOf(episodes);
   const windows = new Map(maintenance.map((one) => [one.name, one.windows]));
-  const isConcerned = (one: DigestEpisode) => ABOUT_ALL.has(one.subject.kind) || concerned.has(keyOf(one));
+  const isConcerned = (one: DigestEpisode) => ABOUT_ALL.has(one.subject.kind) || concerned.has(subjectKey(one));
   /** Outside maintenance: downtime in it is planned. */
   const unplanned = ({ startsAt: from, endsAt: to = now, planned = "" }: DigestEpisode) =>
     subtract([{ from, to }], windows.get(planned) ?? []);
@@ -35,20 +35,18 @@ export function createIncidents({ episodes, acknowledgements = new Map(), mainte
     inside(period: Interval): DigestIncident[] {
       const open = all.flatMap((incident) => {
         const episodes = incident.episodes.filter(isConcerned);
-        const startsAt = Math.min(...episodes.map((one) => one.startsAt));
-        const end = Math.max(...episodes.map(({ endsAt = Number.POSITIVE_INFINITY }) => endsAt));
-        const endsAt = end === Number.POSITIVE_INFINITY ? undefined : end;
+        const part = { ...incidentOf(episodes), id: incident.id };
         const spans = episodes.flatMap(unplanned);
-        const lostMs = lengthIn(spans, endsAt === undefined ? { from: period.from, to: now } : period);
+        const lostMs = lengthIn(spans, fires(part) ? { from: period.from, to: now } : period);
         const isInside = lengthIn(spans, period) > 0;
-        return isInside ? [{ ...incident, episodes, startsAt, endsAt, lostMs }] : [];
+        return isInside ? [{ ...part, lostMs }] : [];
       });
       const listed = visitsOnce(open, period, now).map(({ id, startsAt, endsAt, episodes: of, lostMs, cause }) => {
         const { recordings, locations } = sizeOfIncident({ episodes: of });
         const size = Math.max(recordings, locations.size);
         const title = incidentTitle({ id, startsAt, endsAt, cause, episodes: of }, names);
         const acknowledgement = latestOf(of, acknowledgements);
-        const known = { isOutage: size > 0, visits: visitsOf(of), acknowledgement, keys: new Set(of.map(keyOf)) };
+        const known = { isOutage: size > 0, visits: visitsOf(of), acknowledgement, keys: new Set(of.map(subjectKey)) };
         const incident = { id, title, startsAt, endsAt, durationMs: durationOf({ episodes: of }, now), ...known };
         return { incident, weight: size * lostMs, lostMs };
       });
@@ -56,8 +54,4 @@ export function createIncidents({ episodes, acknowledgements = new Map(), mainte
       return listed.map(({ incident }) => incident);
     },
   };
-}
-
-function keyOf({ subject: { kind, id } }: DigestEpisode): string {
-  return `${kind}/${id}`;
 }

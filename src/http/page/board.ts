@@ -145,9 +145,8 @@ ${token === undefined ? nothing : incidentButtons("./", incident.id, alerts.leng
 }
 
 /** With how often it came, if that was several times. */
-function incidentLinkOf(incident: Incident): Markup {
-  const { id } = incident;
-  const times = spansOf(incident).length;
+function incidentLinkOf({ id, episodes }: Incident): Markup {
+  const times = spansOf({ episodes }).length;
   return html`${times > 1 ? `${count(times)} times · ` : ""}<a class="t" href="${incidentLink("./", id)}">${id}</a>`;
 }
 
