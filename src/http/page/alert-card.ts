@@ -35,7 +35,7 @@ export interface CardContext {
   /** The decision log since the alert began, oldest first. */
   readonly lines: readonly LogLine[];
   /** Subject where it is not the page's own, such as `its location`. */
-  readonly of?: string;
+  readonly of?: string | undefined;
 }
 
 /** A firing alert. */
@@ -63,8 +63,8 @@ export function plainCard(alert: AlertState, moment: Moment, of?: string): Marku
 <h3>${alertTitle(alert)}${small(of)}</h3>${sinceLine(alert, state, moment)}${noteOf(alert)}</li>`;
 }
 
-function small(text: string | undefined): Markup {
-  return text === undefined ? nothing : html` <small>${text}</small>`;
+function small(text = ""): Markup {
+  return text === "" ? nothing : html` <small><bdi>${cut(text, 100)}</bdi></small>`;
 }
 
 function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {

@@ -200,10 +200,10 @@ function handledSection(board: Overview, data: PageData, unread: ReadonlySet<Ale
 <p><a href="${ALL}">All ${all}</a></p></details>`;
 }
 
-/** Alerts, a row for each, with what suppresses them. */
+/** Alerts, a row for each, with what suppresses them; nothing of none. */
 export function alertList(alerts: readonly Alert[], data: PageData, root: Root): Markup {
   const rows = alerts.map((alert) => alertRow(alert, data, nothing, stateOf(alert, data, root), root));
-  return html`<ul class="board">${rows}</ul>`;
+  return rows.length === 0 ? nothing : html`<ul class="board">${rows}</ul>`;
 }
 
 /** The state of a handled alert, with a link to the alert that explains it. */

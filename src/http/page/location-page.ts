@@ -1,16 +1,26 @@
 /** `GET /?location=`: one location, its recordings and its history. */
-import { alertsByLocation, type LocationSummary, occurring, summaryOf, toneNow } from "../../alerting/overview.ts";
+import {
+  alertSortKey,
+  alertsByLocation,
+  attentionIn,
+  type LocationSummary,
+  occurring,
+  summaryOf,
+  toneNow,
+} from "../../alerting/overview.ts";
 import { phoneLink, type Shop, wordsOf } from "../../health/directory.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import { totalOf } from "../../health/status-counts.ts";
-import { count, counted, nameOf } from "../../lib/format.ts";
+import { count, counted, nameOf, nameWithin } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { capital } from "../../lib/text.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
+import { listingOf } from "../paging.ts";
 import { episodeListing } from "../v1/episodes.ts";
 import { alertCard } from "./alert-card.ts";
+import { alertList } from "./board.ts";
 import { thresholdsOf, uptimeSection } from "./charts.ts";
 import { decisionLogSection, episodeSection, historySince, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
@@ -34,11 +44,13 @@ const ROOT = "./";
 export async function locationDetails(id: string, data: PageData, deps: HttpDeps) {
   const shard = await readShardOf(id, data, deps);
   const here = statesAt(shard, id);
+  const alerts = alertsAt(id, data);
+  const subjects = [{ kind: "location", id } as const, ...alerts.needed.items.map(({ subject }) => subject)];
   const since = historySince(data.moment.now);
   const reading = Promise.all([
     deps.uptimes(here.length > MOST_HISTORIES ? [] : here.map((state) => state.id)),
     deps.episodes(since.episodes),
-    deps.timeline([{ kind: "location", id }], since.decisions),
+    deps.timeline(subjects, since.decisions),
     deps.zones([id]),
   ]);
   const [uptimes, episodes, lines, zonesOf] = await inTime(reading, deps);
@@ -47,6 +59,7 @@ export async function locationDetails(id: string, data: PageData, deps: HttpDeps
   return {
     shard,
     here,
+    alerts,
     uptimes,
     episodes,
     lines,
@@ -111,11 +124,12 @@ function history(data: PageData, id: string, timezone: string, details: Location
   const episodeQuery = { limit: EPISODES_SHOWN, location: id };
   const listing = episodeListing(episodes, episodeQuery, fleet.inventory, moment.now);
   const link = () => incidentsLink(ROOT, { q: id, days: "30" });
+  const own = lines.filter(({ subject }) => subject.kind === "location");
   const log = { moment, timezone, title: "Decision log of the location", of: "location" } as const;
   return html`
 ${uptimeSection(days, timezone, thresholds.uptime)}
 ${episodeSection(listing, { moment, timezone, link, root: ROOT, withPlace: true })}
-${decisionLogSection(lines, log)}`;
+${decisionLogSection(own, log)}`;
 }
 
 function titleOf({ counts, needed }: LocationSummary): string {
@@ -129,13 +143,30 @@ function pathOf(id: string): string {
   return `?${new URLSearchParams({ location: id })}`;
 }
 
-function alertSection(data: PageData, id: string, { visitor, lines }: LocationDetails): Markup {
-  const own = data.alerts.filter(({ subject }) => subject.kind === "location" && subject.id === id);
-  if (own.length === 0) return nothing;
+/** The alerts of a location and its recordings, the worst first: what needs somebody, and what is handled or suppressed. */
+function alertsAt(id: string, data: PageData) {
+  const listed = (isNeeded: boolean) =>
+    listingOf(data.alerts, { limit: ALERTS_SHOWN }, (alert) => {
+      const isListed = alert.labels.location_id === id && (attentionIn(data, alert) === "needed") === isNeeded;
+      return isListed ? alertSortKey(alert) : undefined;
+    });
+  return { needed: listed(true), handled: listed(false) };
+}
+
+function alertSection(data: PageData, id: string, { visitor, lines, alerts: { needed, handled } }: LocationDetails) {
+  const total = needed.total + handled.total;
+  if (total === 0) return nothing;
   const context = { data, root: ROOT, visitor, path: pathOf(id), lines } as const;
-  const active = own.slice(0, ALERTS_SHOWN).flatMap(({ key }) => data.suppressed.get(key) ?? []);
-  const cards = html`<ul class="cards">${active.map((one) => alertCard(one, context))}</ul>`;
-  return section("alerts", "Alerts of the whole location", cards);
+  const active = needed.items.flatMap(({ key }) => data.suppressed.get(key) ?? []);
+  const cards = active.map((one) => {
+    const { recording, location = "" } = one.alert.labels;
+    return alertCard(one, { ...context, of: recording && nameWithin(recording, location) });
+  });
+  const left = total - needed.items.length - handled.items.length;
+  const all = html`<p><a href="${incidentsLink(ROOT, { q: id, days: "1" })}">${counted(left, "more alert")}</a></p>`;
+  const top = cards.length === 0 ? nothing : html`<ul class="cards">${cards}</ul>`;
+  const others = html`${alertList(handled.items, data, ROOT)}${left === 0 ? nothing : all}`;
+  return section("alerts", counted(total, "alert"), html`${top}${others}`);
 }
 
 function timezoneOf(id: string, [some]: readonly RecordingState[], { inventory }: FleetSnapshot): string {

@@ -105,7 +105,7 @@ ${warnings.map((warning) => html`<p class="caution warning" role="alert">${warni
 <p class="code"><bdi>${cut(matchersInWords(parsed, namesIn(data)), 600)}</bdi></p>
 <p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(data.alerts.length)} active now;
 its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
-${alerts.total === 0 ? nothing : alertList(alerts.items, data, ROOT)}
+${alertList(alerts.items, data, ROOT)}
 ${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>`;
 }
 

@@ -9,8 +9,9 @@ import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metric
 import { anEpisode, anUptimeBucket } from "../../support/fixtures.ts";
 import { overviewOfFleet } from "../../support/overviews.ts";
 import { serve, shownConfig } from "../serve.ts";
-import { active, dark, keptUptime, pageOf, smallFleet, unreachable } from "./fleet.ts";
-import { linksOf } from "./read-page.ts";
+import { active, alertOf, dark, keptUptime, locationOffline, pageOf, smallFleet, unreachable } from "./fleet.ts";
+import { linksOf, shownText } from "./read-page.ts";
+import { signedIn } from "./visitor.ts";
 
 const HOUR = 3_600_000;
 const DAY = { ratio: 1, segmentsExpected: 1_440 };
@@ -292,4 +293,44 @@ test("a recording whose name is not known is found by the link on the page of it
   expect(html).toContain('href="./recordings/till-3?location=leeds"');
   expect((await pageOf("/recordings/till-3?location=leeds", deps)).shown).toContain("till-3");
   expect((await pageOf("/recordings/till-3", deps)).status).toBe(404);
+});
+
+test("the page of a location has what needs somebody first, with its buttons, and the others in a line each", async () => {
+  const camera = (id: string, differing: Parameters<typeof alertOf>[1] = {}) =>
+    alertOf("RecordingOffline", {
+      subject: { kind: "recording", id },
+      labels: { alertname: "RecordingOffline", severity: "warning", location_id: "leeds", recording_id: id },
+      ...differing,
+    });
+  const low = camera("entrance", {
+    labels: { ...dark.labels, severity: "warning", recording: "Leeds Briggate Entrance", recording_id: "entrance" },
+  });
+  const inhibited = Array.from({ length: 24 }, (_, i) => camera(`c${i}`));
+  const acknowledgement = { author: "amy", comment: "", at: NOW };
+  const asked: unknown[] = [];
+  const { address } = await serve({
+    ...{ adminToken: "boss-token", fleet: async () => smallFleet },
+    alerts: async () => [
+      ...inhibited.map((alert) => ({ alert, receivers: ["ops"], inhibitedBy: ["0011"] })),
+      { alert: locationOffline("leeds"), receivers: ["ops"], acknowledgement },
+      { alert: locationOffline("york"), receivers: ["ops"] },
+      { alert: low, receivers: ["ops"] },
+    ],
+    timeline: async (subjects) => {
+      asked.push(...subjects);
+      return [{ subject: low.subject, ruleId: low.ruleId, at: NOW, reason: "notified", integration: "ops/slack/0" }];
+    },
+  });
+  const { html } = await (await signedIn(address, "boss-token")).get("/?location=leeds");
+  const [, section = ""] = /<section aria-labelledby="alerts">(.*?)<\/section>/s.exec(html) ?? [];
+  const [cards = "", rows = ""] = section.split('<ul class="board">');
+  expect(shownText(`<body>${cards}`)).toEqual(
+    expect.arrayContaining(["26 alerts", "Offline Entrance", "Notified Slack (ops) at 12:00 GMT"]),
+  );
+  expect(cards.match(/<h3>|>Acknowledge<|>Silence…</g)).toEqual(["<h3>", ">Acknowledge<", ">Silence…<"]);
+  expect(rows).not.toContain("<button");
+  expect(rows).toMatch(/^<li class="[^"]*">.*?acknowledged by amy.*?suppressed by another alert/s);
+  expect(shownText(`<body>${rows}`).at(-1)).toBe("5 more alerts");
+  expect(asked).toEqual([{ kind: "location", id: "leeds" }, low.subject]);
+  expect(html.slice(html.indexOf("Decision log of the location"))).toContain("No decisions.");
 });
