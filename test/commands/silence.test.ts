@@ -23,7 +23,7 @@ const fleet = fleetOf({
   ],
 });
 const rules = ["RecordingOffline", "LowQuality"].map((alert) =>
-  rule(alert, { kind: "status", status: "offline" }, { labels: { severity: "none" } }),
+  rule(alert, { kind: "status", status: "offline" }, { labels: { severity: "warning" } }),
 );
 
 async function open(
@@ -98,7 +98,10 @@ describe("lenswatch silence add", () => {
     [["location=Leeds Brigate"], 'has the id or name "Leeds Brigate"; did you mean "Leeds Briggate" (loc-1). --anyway'],
     [["location=~Brigate"], NOTHING],
     [["recording_id=rec-9"], 'no recording has the id or name "rec-9"; did you mean "Till 1" (rec-1), '],
-    [["alertname=RecordingOfline"], NOTHING],
+    [["alertname=RecordingOfline"], 'nothing has the alertname "RecordingOfline"; did you mean "RecordingOffline"'],
+    [["severity=warnin"], 'nothing has the severity "warnin"; did you mean "warning". --anyway'],
+    [["severity=~warnin"], NOTHING],
+    [["camera_server=cs1"], 'nothing has the camera_server "cs1"; did you mean "cs". --anyway'],
     [["loction=Leeds Briggate"], NOTHING],
     [["location=Leeds Briggate", "location_id=loc-2"], NOTHING],
   ])("refuses %j, which is nothing or not one thing, with exit code 2", async (what, message) => {
@@ -381,7 +384,7 @@ describe("lenswatch ack", () => {
     expect((await run("ack", "Entranse")).stderr).toMatch(/^lenswatch: no alert has .*; similar:/);
   });
 
-  test.each([[["ack", print]], [["silence", "add", "severity=none", "--comment", "c"]]])(
+  test.each([[["ack", print]], [["silence", "add", "severity=warning", "--comment", "c"]]])(
     "%j has the author of the option, else $USER; without either it is asked for",
     async (argv) => {
       const { run, acks, kept } = await open({ USER: "" });

@@ -130,7 +130,7 @@ export interface Preview {
 export function* previewOf(
   matchers: readonly Matcher[],
   { fleet, alerts: firing }: Pick<PageData, "fleet" | "alerts">,
-  rules?: readonly Pick<Rule, "alert" | "labels">[],
+  rules?: readonly Ruled[],
 ): Generator<void, Preview> {
   const budget = lookBudget();
   let unknown = 0;
@@ -153,7 +153,8 @@ export function* previewOf(
   const isOfRules = !rules || areOfRules(matchers, rules, fleet.inventory);
   const isIdle = alerts.total + unknown === 0 && (!isOfRules || (scope !== "no recording" && covered === 0));
   const warnings = [];
-  if (isIdle) warnings.push(`It matches no alert and no recording that is known${misnamed(matchers, fleet)}.`);
+  if (isIdle)
+    warnings.push(`It matches no alert and no recording that is known${misnamed(matchers, fleet, rules ?? [])}.`);
   if (unknown > 0) warnings.push(`It takes too long to compare with ${counted(unknown, "alert")}: more may match.`);
   if (matchesAll(matchers, {}))
     warnings.push("It would match every alert and cannot be set: add a matcher that does not match the empty string.");
@@ -174,38 +175,54 @@ function recordingsLike(matchers: readonly Matcher[], inventory: FleetNames): It
   return inventory.recordings();
 }
 
-/** Names what is not in the fleet, with what is similar; of labels that are not names: nothing. */
-function misnamed(matchers: readonly Matcher[], { inventory, locations }: PageData["fleet"]): string {
+/** Names a value that nothing known has, with what is similar. */
+function misnamed(
+  matchers: readonly Matcher[],
+  { inventory, locations }: PageData["fleet"],
+  rules: readonly Ruled[],
+): string {
   for (const { name, operator, value } of matchers) {
     const kind = /^(recording|location)(_id)?$/.exec(name)?.[1];
-    if (operator !== "=" || kind === undefined) continue;
+    if (operator !== "=") continue;
     const named = (id: string) => ({ id, name: inventory.location(id)?.name ?? "" });
-    const all = kind === "recording" ? [...inventory.recordings()] : [...locations.keys()].map(named);
-    if (all.some((one) => one.id === value || one.name === value)) continue;
-    const near = closestRows(value, all).map(({ id, name: of }) => `"${nameOf(of, id)}" (${id})`);
+    const valued = (one: string) => ({ id: one, name: one });
+    const all =
+      kind === "location"
+        ? [...locations.keys()].map(named)
+        : kind === "recording"
+          ? [...inventory.recordings()]
+          : [...valuesOf(name, inventory, rules)].map(valued);
+    if (all.length === 0 || all.some((one) => one.id === value || one.name === value)) continue;
+    const near = closestRows(value, all).map(({ id, name: of }) => `"${nameOf(of, id)}"${of === id ? "" : ` (${id})`}`);
     const hint = near.length === 0 ? "" : `; did you mean ${near.join(", ")}`;
-    return `: no ${kind} has the id or name "${nameOf(value, "", 80)}"${hint}`;
+    const what = kind === undefined ? `nothing has the ${name}` : `no ${kind} has the id or name`;
+    return `: ${what} "${nameOf(value, "", 80)}"${hint}`;
   }
   return ": check its names";
 }
 
-/** True if a rule may make an alert with these labels: one of its names, and no label that no alert has. */
-function areOfRules(
-  matchers: readonly Matcher[],
-  rules: readonly Pick<Rule, "alert" | "labels">[],
-  { shopLabels }: Inventory,
-): boolean {
-  const named = matchers.filter(({ name }) => name === "alertname");
-  const known = new Set([
-    ...SELF_LABELS,
-    ...(shopLabels?.() ?? []),
-    ...rules.flatMap(({ labels }) => Object.keys(labels)),
-  ]);
-  const isKnown = ({ name, matches }: Matcher) => matches("") || RECORDING_LABELS.has(name) || known.has(name);
-  return matchers.every(isKnown) && rules.some(({ alert }) => named.every(({ matches }) => matches(alert)));
+/** The values that a label has in rules, or in recordings. */
+function valuesOf(name: string, inventory: FleetNames, rules: readonly Ruled[]): Set<string> {
+  const ofRules = rules.map((rule) => ruleValue(rule, name));
+  const areOfRecordings = RECORDING_LABELS.has(name) || inventory.shopLabels?.().includes(name);
+  const rows = areOfRecordings ? [...inventory.recordings()] : [];
+  const ofRecordings = rows.map(({ id, locationId }) => own(recordingLabels(id, locationId, inventory), name));
+  return new Set([...ofRules, ...ofRecordings].flatMap((value) => value || []));
 }
 
-const SELF_LABELS = ["alertname", "severity", "receiver", "integration"];
+type Ruled = Pick<Rule, "alert" | "labels">;
+
+function ruleValue({ alert, labels }: Ruled, name: string): string | undefined {
+  return name === "alertname" ? alert : own(labels, name);
+}
+
+/** True if a rule may make an alert with these labels: its own have such values, and no label is one that no alert has. */
+function areOfRules(matchers: readonly Matcher[], rules: readonly Ruled[], { shopLabels }: Inventory): boolean {
+  const ofOthers = new Set([...RECORDING_LABELS, ...(shopLabels?.() ?? []), "receiver", "integration"]);
+  return rules.some((rule) =>
+    matchers.every(({ name, matches }) => ofOthers.has(name) || matches(ruleValue(rule, name) ?? "")),
+  );
+}
 
 /** Labels of one recording each; the others are shared by many, and compared once. */
 const OWN_LABELS = ["recording_id", "recording"];
