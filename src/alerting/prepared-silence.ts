@@ -27,9 +27,14 @@ export function matchersOf(alert: Silenceable): string {
   return silencesFor([alert])[0] ?? "";
 }
 
-/** The matchers of as few silences as match these alerts as `matchersOf` each of them does; the same for any order. */
+/** The matchers of as few silences as match what `matchersOf` each of these alerts does; the same for any order. */
 export function silencesFor(alerts: readonly Silenceable[]): string[] {
-  const alike = Map.groupBy(alerts.map(pairsOf), (pairs) => JSON.stringify([pairs.slice(0, -1), pairs.at(-1)?.[0]]));
+  const all = alerts.map((alert) => ({ labels: alert.labels, pairs: pairsOf(alert) }));
+  // All of a location or a camera server need no silences for the alerts in it.
+  const whole = new Set(all.flatMap(({ pairs: [pair, ...more] }) => (more.length > 0 ? [] : JSON.stringify(pair))));
+  const isWithin = (labels: Alert["labels"]) => Object.entries(labels).some((pair) => whole.has(JSON.stringify(pair)));
+  const needed = all.filter(({ labels, pairs }) => pairs.length === 1 || !isWithin(labels)).map(({ pairs }) => pairs);
+  const alike = Map.groupBy(needed, (pairs) => JSON.stringify([pairs.slice(0, -1), pairs.at(-1)?.[0]]));
   const silences = alike.values().flatMap((same) => {
     const [pairs = []] = same;
     const name = pairs.at(-1)?.[0] ?? "";

@@ -173,6 +173,13 @@ export function undoneSilence(silence: Silence, now: Instant): Silence | undefin
   return { ...undone, last: { at: 0, before: versionOf(silence) } };
 }
 
+/** Those of these that were set together last, and can be undone: they end together. */
+export function undoneTogether(silences: readonly Silence[], now: Instant): Silence[] {
+  const all = silences.filter(({ last }) => isUndoable(last, now));
+  const end = Math.max(...all.map(({ endsAt }) => endsAt));
+  return all.filter(({ endsAt }) => endsAt === end);
+}
+
 /** The silence, expired now; unchanged where it was already. */
 export function endSilence(silence: Silence, now: Instant): Silence {
   if (silenceState(silence, now) === "expired") return silence;

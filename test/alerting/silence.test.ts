@@ -8,6 +8,7 @@ import {
   silenceProblem,
   silenceState,
   silencesOf,
+  undoneTogether,
   type WantedSilence,
 } from "../../src/alerting/silence.ts";
 import { runYielding } from "../../src/lib/yield.ts";
@@ -112,6 +113,20 @@ test("ended, it is over now; a pending one never began; one that was over stays 
   expect(endSilence(silence({ startsAt: NOW + 1 }), NOW)).toMatchObject({ startsAt: NOW, endsAt: NOW });
   const over = silence({ endsAt: NOW - 1 });
   expect(endSilence(over, NOW)).toBe(over);
+});
+
+test("of those changed lately, those that end together last are undone together", () => {
+  const of = (id: string, endsAt: number, at?: number) =>
+    silence({ id, endsAt, last: at === undefined ? undefined : { at } });
+  const all = [
+    of("a", NOW + 2, NOW),
+    of("b", NOW + 2, NOW),
+    of("c", NOW + 1, NOW),
+    of("d", NOW + 2),
+    of("e", NOW + 3, 0),
+  ];
+  expect(undoneTogether(all, NOW).map(({ id }) => id)).toEqual(["a", "b"]);
+  expect(undoneTogether([], NOW)).toEqual([]);
 });
 
 describe("there is no room for one more", () => {

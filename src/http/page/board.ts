@@ -150,11 +150,16 @@ function incidentLinkOf({ id, episodes }: Incident): Markup {
   return html`${times > 1 ? `${count(times)} times · ` : ""}<a class="t" href="${incidentLink("./", id)}">${id}</a>`;
 }
 
-/** In a form that is about the time when the page was made. */
+/** In a form that is about the time when the page was made; its silence has a form of its own, which asks the reason. */
 export function incidentButtons(root: Root, id: string, size: number): Markup {
-  const all = size > MOST_AT_ONCE ? `${count(MOST_AT_ONCE)} of ${count(size)}` : size === 1 ? "" : `all ${count(size)}`;
-  return html`<p class="actions"><button class="main" name="incident" value="${id}" formaction="${root}incidents/ack">Acknowledge ${all}</button>
-<button name="incident" value="${id}" formaction="${root}incidents/silence">Silence ${all} for 1 h</button></p>`;
+  return html`<p class="actions"><button class="main" name="incident" value="${id}" formaction="${root}incidents/ack">Acknowledge ${allOf(size)}</button>
+<a class="button" href="${incidentLink(root, id)}#silence">Silence ${allOf(size)}…</a></p>`;
+}
+
+/** `all 12`, `2,000 of 3,512`; empty of one. */
+export function allOf(size: number): string {
+  if (size > MOST_AT_ONCE) return `${count(MOST_AT_ONCE)} of ${count(size)}`;
+  return size === 1 ? "" : `all ${count(size)}`;
 }
 
 function buttonsOf(alert: Alert, token: string | undefined): Markup {

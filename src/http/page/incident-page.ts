@@ -2,10 +2,11 @@
 
 import { latestOf, suppressionBy } from "../../alerting/acknowledgement.ts";
 import type { LogLine } from "../../alerting/decision-log.ts";
-import { durationOf, type Incident } from "../../alerting/incident.ts";
+import { durationOf, findIncident, type Incident } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentPlaces, incidentTitle, subjectName } from "../../alerting/incident-words.ts";
 import { attentionIn, entriesOf, ratedIn } from "../../alerting/overview.ts";
+import { type Silence, silencedBy, undoneTogether } from "../../alerting/silence.ts";
 import { type Tone, toneOf } from "../../alerting/tone.ts";
 import { type VisitWorth, visitsOf, visitsWords } from "../../alerting/uncounted.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -16,7 +17,8 @@ import type { StoredEpisode } from "../../store/episodes.ts";
 import { acknowledgementsIn, incidentZone } from "../incidents.ts";
 import { episodeListing } from "../v1/episodes.ts";
 import { suppressionLine, undoForm } from "./alert-card.ts";
-import { incidentButtons } from "./board.ts";
+import { allOf, incidentButtons } from "./board.ts";
+import { hiddenFields, inputField } from "./field.ts";
 import { decisionLogSection, episodeTable } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { section } from "./listing.ts";
@@ -85,14 +87,33 @@ function incidentTone({ episodes, endsAt }: Incident<StoredEpisode>, data: PageD
   );
 }
 
-function buttons({ id, episodes }: Incident, data: PageData, visitor: Visitor): Markup {
+function buttons(incident: Incident, data: PageData, visitor: Visitor): Markup {
+  const { id, episodes } = incident;
   const ids = new Set(episodes.map((one) => one.id));
   const firing = data.alerts.filter((one) => ids.has(one.id));
   const needed = firing.filter((one) => attentionIn(data, one) === "needed").length;
-  const undo = undoForm(id, firing, data, { root: ROOT, visitor, path: `incidents/${id}` });
+  const path = `incidents/${id}`;
+  const undo = html`${undoForm(id, firing, data, { root: ROOT, visitor, path })}${undoSilences(incident, data, visitor)}`;
   if (visitor.formToken === undefined || needed === 0) return undo;
-  return html`<form method="post" action="../incidents/ack">${formToken(visitor)}
-<input type="hidden" name="seen" value="${data.moment.now}">${incidentButtons(ROOT, id, needed)}</form>${undo}`;
+  const hidden = html`${formToken(visitor)}${hiddenFields({ seen: String(data.moment.now), back: path })}`;
+  const reason = inputField("comment", "Reason", undefined, {
+    rows: 2,
+    attributes: html` required maxlength="1000" placeholder="why, or a ticket"`,
+  });
+  return html`<form method="post" action="../incidents/ack">${hidden}${incidentButtons(ROOT, id, needed)}</form>${undo}
+<form class="sheet" id="silence" method="post" action="../incidents/silence">${hidden}${reason}
+<p><button name="incident" value="${id}">Silence ${allOf(needed)} for 1 h</button></p></form>`;
+}
+
+/** What one press silenced last, with a button that undoes it. */
+function undoSilences(incident: Incident, { silences, moment }: PageData, visitor: Visitor): Markup {
+  const isOwn = ({ annotations: { incident: of = "" } }: Silence) => findIncident([incident], of) !== undefined;
+  const [last] = undoneTogether([...silences.values()].filter(isOwn), moment.now);
+  if (!last || visitor.formToken === undefined) return nothing;
+  const words = suppressionLine(silencedBy(last), { timezone: "UTC", moment, root: ROOT });
+  const { incident: of = "" } = last.annotations;
+  return html`<form method="post" action="../incidents/undo">${formToken(visitor)}
+<p class="actions"><span>${words}</span><button name="incident" value="${of}" aria-label="Undo the silence">Undo</button></p></form>`;
 }
 
 function ownerLine({ episodes }: Incident, data: PageData, timezone: string): Markup {

@@ -170,13 +170,42 @@ describe("an incident", () => {
     ]);
   });
 
-  test("is silenced for an hour by as few silences as hold it", async () => {
-    const { keeper, changes } = await stage({ alerts });
-    const done = await keeper.post("/incidents/silence", buttonsOf((await keeper.get("/")).html));
-    expect([done.status, changes.length]).toEqual([303, 1]);
-    const [{ matchers, ...silence }] = changes as [WantedSilence];
-    expect(matchers.map(formatMatcher)).toEqual(['location_id=~"l\\\\.a|l\\\\.b|l\\\\.c"']);
-    expect(silence).toMatchObject({ endsAt: NOW + HOUR, createdBy: "dana" });
+  test("is silenced for an hour for a reason, and no more by one press, from its page on", async () => {
+    const till = alertOf("RecordingOffline", { labels: { ...dark.labels, location_id: "l.a" } });
+    const firing = [...together, { ...till, startsAt: NOW - 13 * 60_000 }];
+    const { deps } = holdsInMemory({ now: () => NOW }, firing);
+    const silencedBy = async () => ((await deps.silences()).some(({ endsAt }) => endsAt > NOW) ? ["s"] : []);
+    const { keeper } = await stage({
+      ...deps,
+      alerts: async () =>
+        Promise.all(firing.map(async (alert) => ({ alert, receivers: [], silencedBy: await silencedBy() }))),
+      episodes: async () => firing.map(toStoredEpisode),
+    });
+    const board = (await keeper.get("/")).html;
+    const { incident, ...rest } = buttonsOf(board);
+    const path = `/incidents/${incident}`;
+    expect(linksOf(board).get("Silence all 4…")).toBe(`.${path}#silence`);
+    const { html } = await keeper.get(path);
+    expect(html).toMatch(
+      /<form class="sheet" id="silence".*<textarea id="comment"[^>]* required.*>Silence all 4 for 1 h</s,
+    );
+    const fields = { incident, ...rest, back: path.slice(1) };
+    for (const comment of ["", " "])
+      expect((await keeper.post("/incidents/silence", { ...fields, comment })).status).toBe(400);
+    expect(await deps.silences()).toEqual([]);
+    const done = await keeper.post("/incidents/silence", { ...fields, comment: "rewiring" });
+    expect([done.status, done.headers.get("location")]).toEqual([303, `..${path}`]);
+    const [{ matchers, ...silence }, ...others] = (await deps.silences()) as [Silence];
+    expect([matchers.map(formatMatcher), others]).toEqual([['location_id=~"l\\\\.a|l\\\\.b|l\\\\.c"'], []]);
+    expect(silence).toMatchObject({ endsAt: NOW + HOUR, createdBy: "dana", comment: "rewiring" });
+    const after = (await keeper.get(path)).html;
+    expect(shownText(after).join()).toMatch(/Silenced by dana until 13:00 UTC: rewiring.*Undo/);
+    expect(after).not.toContain('id="silence"');
+    const undone = await keeper.post("/incidents/undo", { form: rest.form, incident });
+    expect([undone.status, undone.headers.get("location")]).toEqual([303, `..${path}`]);
+    expect((await deps.silences()).map(({ endsAt }) => endsAt)).toEqual([NOW]);
+    expect((await keeper.post("/incidents/undo", { form: rest.form, incident })).status).toBe(404);
+    expect((await keeper.get(path)).html).not.toContain("Undo");
   });
 
   test("has no buttons for who may change nothing, and takes nothing from them", async () => {
@@ -427,7 +456,8 @@ describe("an acknowledgement", () => {
 
 describe("what changes something", () => {
   const one = ["end", "extend", "undo"].map((change) => `/silences/now/${change}`);
-  const paths = ["/silences/new", ...one, `/alerts/${print}/ack`, `/alerts/${print}/undo`];
+  const whole = ["ack", "silence", "undo"].map((change) => `/incidents/${change}`);
+  const paths = ["/silences/new", ...one, ...whole, `/alerts/${print}/ack`, `/alerts/${print}/undo`];
   const fields = { ...wanted, lasting: "1h" };
 
   test.each(paths)("%s needs a session from the admin token, and a form made for it here", async (path) => {
