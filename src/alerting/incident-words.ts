@@ -12,8 +12,8 @@ import {
   type Incident,
   type IncidentSize,
   sizeOfIncident,
-  spansOf,
   subjectKey,
+  timesOf,
   widestSubjects,
 } from "./incident.ts";
 import { failingIntegration, integrationName } from "./integration-name.ts";
@@ -52,7 +52,7 @@ export function alertSubjectName({ subject, labels }: Pick<Alert, "subject" | "l
   return subjectName(subject, names, labels.location_id);
 }
 
-/** An incident of so many spans is said to flap. */
+/** What came so often is said to flap. */
 const OFTEN = 3;
 const LENGTH = 60;
 
@@ -68,9 +68,11 @@ export function incidentTitle(incident: Incident, names: IncidentNames): string 
   const size = sizeOfIncident({ episodes });
   const isOutage = !isOne && size.recordings + size.locations.size > 0;
   const server = isOutage && cause?.label === "camera_server" && size.locations.size !== 1 ? cause : undefined;
-  const where = (!isOne && placeWords(isOutage ? size : sizeOfAlerts(episodes), names)) || widestName(episodes, names);
+  const [widest] = widestSubjects({ episodes }, 1);
+  const subject = widest ? subjectName(widest, names, episodes[0]?.locationId) : "No alert";
+  const where = (!isOne && placeWords(isOutage ? size : sizeOfAlerts(episodes), names)) || subject;
   const name = server ? `Camera server ${groupName(server.value, names)}: ${where}` : where;
-  const times = spansOf(incident).length;
+  const times = timesOf(incident);
   if (times >= OFTEN) return `${name} flapped ${count(times)} times`;
   if (isOutage) return `${name} offline`;
   const said = [...new Set(episodes.map(problemWords))].filter(Boolean).join(", ");
@@ -91,11 +93,6 @@ function sizeOfAlerts(episodes: readonly Episode[]): IncidentSize {
   const apart = whole.length > 0 ? [] : episodes.filter(({ subject }) => subject.kind === "recording");
   const locations = new Set([...whole, ...apart].flatMap(({ locationId }) => locationId || []));
   return { recordings: new Set(apart.map(subjectKey)).size, locations };
-}
-
-function widestName(episodes: readonly Episode[], names: IncidentNames): string {
-  const [subject] = widestSubjects({ episodes }, 1);
-  return subject ? subjectName(subject, names, episodes[0]?.locationId) : "No alert";
 }
 
 /** The names of an incident's locations, at most eight: `Leeds, York and 3 more`. */

@@ -183,6 +183,12 @@ export function spansOf({ episodes }: Pick<Incident, "episodes">): readonly Inte
   return union((isOutage ? outages : episodes).map((one) => ({ from: one.startsAt, to: endOf(one) })));
 }
 
+/** How often an incident came, at each of its locations: what was out once did not flap. */
+export function timesOf({ episodes }: Pick<Incident, "episodes">): number {
+  const places = Map.groupBy(episodes, ({ locationId = "" }) => locationId).values();
+  return Math.min(...places.map((of) => spansOf({ episodes: of }).length));
+}
+
 /** The sum of the spans of an incident until now, ms. */
 export function durationOf(incident: Pick<Incident, "episodes">, now: Instant): number {
   return lengthIn(spansOf(incident), { from: 0, to: now });

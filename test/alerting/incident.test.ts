@@ -86,6 +86,14 @@ describe("a night", () => {
     expect(before && durationOf(before, T0 + 60 * MINUTE)).toBe(10 * MINUTE);
   });
 
+  it("shops that go after each other within two minutes, some again, did not all flap", () => {
+    const outages = ["1", "1", "2", "3", "4"].map((id, i) =>
+      episode("location", id, { at: i * 20_000, forMs: 10_000, offline: 4 }),
+    );
+    expect(titles(outages)).toEqual(["16 cameras at 4 locations offline"]);
+    expect(incidentsOf(outages).map((one) => durationOf(one, T0 + MINUTE * 60))).toEqual([50_000]);
+  });
+
   it("two outages of the service within minutes are one incident, which lasted as long as both", () => {
     const twice = [0, 13 * MINUTE].map((at) => episode("service", "analytics", { at, forMs: 20_000 }));
     expect(titles(twice)).toEqual(["Analytics service: service unreachable"]);

@@ -3,7 +3,7 @@
 import { isOfLenswatch } from "../../alerting/attention.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { type FleetHeadline, handledOf, headlineOf } from "../../alerting/headline.ts";
-import { type Incident, spansOf } from "../../alerting/incident.ts";
+import { type Incident, timesOf } from "../../alerting/incident.ts";
 import { causePhrase } from "../../alerting/incident-cause.ts";
 import { incidentTitle } from "../../alerting/incident-words.ts";
 import {
@@ -146,7 +146,7 @@ ${token === undefined ? nothing : incidentButtons("./", incident.id, alerts.leng
 
 /** With how often it came, if that was several times. */
 function incidentLinkOf({ id, episodes }: Incident): Markup {
-  const times = spansOf({ episodes }).length;
+  const times = timesOf({ episodes });
   return html`${times > 1 ? `${count(times)} times · ` : ""}<a class="t" href="${incidentLink("./", id)}">${id}</a>`;
 }
 
