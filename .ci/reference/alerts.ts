@@ -78,7 +78,7 @@ export const builtIn: Readonly<Record<string, Explained>> = {
   },
   DirectoryStale: {
     when: "the directory cannot be read",
-    means: "Labels and contacts of locations are those of the last one; after a start, none.",
+    means: "Labels, contacts and recipients are those of the last one read.",
     action: "The description says which file or URL, and why. `lenswatch check-config` tries it.",
   },
   NotificationsFailing: {

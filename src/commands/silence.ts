@@ -9,6 +9,10 @@ import {
   parseMatcher,
   toApiMatcher,
 } from "../alerting/matcher.ts";
+import { matchersFor } from "../alerting/prepared-silence.ts";
+import { groupOfSubject } from "../health/alert.ts";
+import type { ApiEpisode } from "../http/v1/episodes.ts";
+import type { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiSilencePreview } from "../http/v1/silence-preview.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -28,7 +32,7 @@ import {
   readerZone,
   withDaemon,
 } from "./cli/daemon.ts";
-import { findNamed, labelOfKind, nothingNamed, titleOf } from "./cli/named.ts";
+import { findNamed, incidentNamed, labelOfKind, nothingNamed, titleOf } from "./cli/named.ts";
 import { silenceSpan } from "./cli/silence-span.ts";
 import { renderGroups, type TableColumn, tableTarget } from "./cli/table.ts";
 
@@ -66,8 +70,13 @@ export function silenceCommand(io: CommandIo, clock: Clock = systemClock): Comma
 
 function addCommand(io: CommandIo, clock: Clock): Command {
   const add = new Command("add")
-    .description("Silence a recording, a location or a camera server, or the alerts that match all matchers.")
-    .argument("<what...>", "an id or full name; matchers, such as severity=warning, or with != =~ !~; or both")
+    .description(
+      "Silence a recording, a location, a camera server or an incident, or the alerts that match all matchers.",
+    )
+    .argument(
+      "<what...>",
+      "an id or full name; an incident's id; matchers, such as severity=warning, or with != =~ !~; or both",
+    )
     .addOption(lasting("the duration"))
     .option("--start <time>", `when it begins (default: now): ${MOMENT_EXAMPLES}`)
     .addOption(new Option("--until <time>", "when it ends, likewise").conflicts("duration"))
@@ -80,9 +89,10 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     const said = { createdBy: authorFrom(options, io.env), comment: options.comment };
     const { matchers: given, name } = readWhat(what);
     await withDaemon(options, io, async (daemon) => {
-      const found = name === "" ? undefined : await findNamed(daemon, name);
-      if (name !== "" && !found) throw new DaemonError("bad_option", await nothingNamed(daemon, name));
-      const own = found && createMatcher(labelOfKind[found.kind], "=", found.id);
+      const incident = await incidentNamed(daemon, name);
+      const found = name === "" || incident ? undefined : await findNamed(daemon, name);
+      if (name !== "" && !incident && !found) throw new DaemonError("bad_option", await nothingNamed(daemon, name));
+      const own = incident ? ofIncident(incident) : found && createMatcher(labelOfKind[found.kind], "=", found.id);
       const matchers = [...(own ? [own] : []), ...given];
       const shop = found?.timezone ?? "UTC";
       const times = timesSeenAt(now, await readerZone(daemon, io));
@@ -92,12 +102,27 @@ function addCommand(io: CommandIo, clock: Clock): Command {
       const [starts, ends] = [startsAt, endsAt].map((at) => new Date(at).toISOString());
       const body = { matchers: matchers.map(toApiMatcher), startsAt: starts, endsAt: ends, ...said };
       const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
-      const all = [...(found ? [titleOf(found)] : []), ...given.map(formatMatcher)].join(", ");
+      const named = incident ? [`${incident.title} · ${incident.id}`] : found ? [titleOf(found)] : [];
+      const all = [...named, ...given.map(formatMatcher)].join(", ");
       const effect = effectOf(preview, startsAt > now);
       const text = `Silence ${shortId(made.silenceID)} silences ${all} ${words}.\n${effect}\n`;
       print(io, options.output, made, () => visibleLines(text));
     });
   });
+}
+
+/** What an incident is about now: its group, else its locations where one is out, else its recordings. Throws DaemonError. */
+function ofIncident({ id, episodes }: Pick<ApiIncident, "id" | "episodes">): Matcher {
+  const open = episodes.filter(({ endsAt }) => endsAt === null);
+  const [group] = open.flatMap(({ subject }) => groupOfSubject(subject) ?? []);
+  const label = open.some(({ subject }) => subject.kind === "location") ? "location_id" : "recording_id";
+  const idOf = ({ subject, locationId }: ApiEpisode) =>
+    label === `${subject.kind}_id` ? subject.id : label === "location_id" ? (locationId ?? []) : [];
+  const values = group ? [group.value] : [...new Set(open.flatMap(idOf))];
+  const [text, ...more] = matchersFor(group?.label ?? label, values);
+  if (text !== undefined && more.length === 0) return parseMatcher(text);
+  const why = text === undefined ? "has no alert about recordings now" : "has too many for one silence: use its page";
+  throw new DaemonError("bad_option", `${id} ${why}`);
 }
 
 const lasting = (what: string) =>

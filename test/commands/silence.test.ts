@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { incidentsOf } from "../../src/alerting/incident.ts";
 import { formatMatcher } from "../../src/alerting/matcher.ts";
+import type { ApiIncident } from "../../src/http/v1/incidents.ts";
 import { toStoredEpisode } from "../../src/store/episodes.ts";
 import { rule } from "../health/shard-history.ts";
 import { firingAlert, serve, shownConfig } from "../http/serve.ts";
@@ -90,6 +91,26 @@ describe("lenswatch silence add", () => {
     expect((await add(...what)).stdout).toContain(` silences ${words} for 1 h.\n`);
     expect([...kept.values()].map((one) => one.matchers.map(formatMatcher).join(", "))).toEqual([matchers]);
     expect((await run("silence", "list")).stdout).toContain(`\n${words}\n  ends in 1 h `);
+  });
+
+  test.each([
+    [["recording", "rec-1"], 'recording_id="rec-1"'],
+    [["location", "loc-1"], 'location_id="loc-1"'],
+    [["group", "camera_server/cs"], 'camera_server="cs"'],
+  ] as const)("takes an incident of %j by its id", async ([kind, id], matcher) => {
+    const firing = [{ ...firingAlert("RecordingOffline"), subject: { kind, id } }];
+    const { add, address, kept } = await open({}, firing);
+    const headers = { authorization: "Bearer s3cret" };
+    const { items } = (await (await fetch(`${address}/api/v1/incidents`, { headers })).json()) as {
+      items: ApiIncident[];
+    };
+    const [incident] = items;
+    const { stdout, stderr } = await add(incident?.id ?? "");
+    expect([stdout, stderr]).toEqual([
+      expect.stringContaining(` silences ${incident?.title} · ${incident?.id} for 1 h.`),
+      "",
+    ]);
+    expect([...kept.values()].map((one) => one.matchers.map(formatMatcher).join(", "))).toEqual([matcher]);
   });
 
   test.each([
