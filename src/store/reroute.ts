@@ -1,7 +1,7 @@
 /** Stored alerts in the groups that the active configuration routes them to. */
 import type { Redis } from "ioredis";
 import { coldStartGroup } from "../alerting/cold-start.ts";
-import { newsAt, released, settingsOf } from "../alerting/group.ts";
+import { newsAt, settingsOf } from "../alerting/group.ts";
 import { isNotified } from "../alerting/notification-log.ts";
 import type { Destination } from "../alerting/route.ts";
 import { chunksOf } from "../lib/chunks.ts";
@@ -112,7 +112,7 @@ interface Rerouting {
   readonly places: ReadonlyMap<string, readonly Destined[]>;
   /** Integrations with an episode that was, or may have been, notified there. */
   readonly notified: ReadonlySet<string>;
-  /** The same, by since when the episode is in a group there. */
+  /** The same, by since when the episode is in a group there; the summary of a cold start does not say. */
   readonly since: ReadonlyMap<string, Instant>;
   /** The intents of messages under way, to be checked. */
   readonly intents: readonly Read[];
@@ -147,6 +147,7 @@ async function readRerouting(
     }),
   ]);
   const here = asked.map(({ id, place }) => destined(partsOf(place).integration, id));
+  const isOwn = asked.map(({ place }) => partsOf(place).group !== coldStartGroup);
   return {
     alerts: await statesOf(redis, keys, ids),
     places,
@@ -154,7 +155,7 @@ async function readRerouting(
       ...here.filter((_, i) => isNotified(JSON.parse(entries[i] ?? "{}"))),
       ...intents.flatMap(({ integration, episodes }) => episodes.map((id) => destined(integration, id))),
     ]),
-    since: new Map(here.map((one, i) => [one, Number(times[i] ?? 0)])),
+    since: new Map(here.flatMap((one, i) => (isOwn[i] ? [[one, Number(times[i] ?? 0)] as const] : []))),
     intents: intents.map(({ read }) => read),
     sizes: new Map(old.map((place, i) => [place, Number(times[asked.length + i] ?? 0)])),
   };
@@ -205,11 +206,14 @@ class Moving {
     for (const place of wanted.keys()) if (!places.includes(place)) this.#join(id, place);
   }
 
-  /** Whatever the configuration changes may be due: news, an end, a reminder, an escalation, what was suppressed. */
+  /**
+   * Whatever the configuration changes may be due: news, an end, a reminder, an escalation, what was suppressed. Not what
+   * waits since its cause ended.
+   */
   #look(place: Destined): void {
     const head = this.#work.head(place);
     if (!head) return;
-    this.#work.put(place, released(head, this.#now, false));
+    this.#work.put(place, { ...head, releasedAt: head.releasedAt ?? this.#now, nextAt: this.#now });
     this.#work.due(place, this.#now);
   }
 

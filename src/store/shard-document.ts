@@ -17,7 +17,7 @@ import {
 import type { Instant } from "../lib/clock.ts";
 import { parseDocument } from "./documents.ts";
 
-const FORMAT = 6;
+const FORMAT = 7;
 /** Before the id of a recording or a location: a field of its own. */
 const [RECORDING, LOCATION] = ["r:", "l:"];
 

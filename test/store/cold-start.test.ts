@@ -54,6 +54,17 @@ describeWithRedis("a cold start", () => {
     expect(whatOf(await claim(T0 + MINUTE))).toEqual(["started", [own.id]]);
   });
 
+  it("leaves alerts that a reload groups otherwise due since when they were", async () => {
+    await begin();
+    const all = Array.from({ length: 9 }, (_, i) => firing(`cam-${i}`));
+    await commit(T0, ...all.map((one, i) => fires(one, to(slack.id, `g${i}`))));
+    await sum(T0 + MINUTE, ...all.map(({ id }) => id));
+    const rerouted = all.map(({ id }) => ({ id, to: [to(slack.id, "other")] }));
+    await groups.reroute(rerouted, [slack.id], T0 + 2 * MINUTE);
+    const { redis, store } = testStore();
+    expect(await redis.zcount(store.keys.members(slack.id, "other"), T0, T0)).toBe(all.length);
+  });
+
   it("suppresses everything until there is a summary, then sends that first", async () => {
     expect(await begin()).toEqual({ gathering: "all", since: T0 });
     await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));

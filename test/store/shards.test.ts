@@ -166,11 +166,12 @@ describeWithRedis("the one atomic write", () => {
     expect((await shards.readAll([3, 4])).map(({ sweptAt }) => sweptAt)).toEqual([T0 + 9, 0]);
   });
 
-  it("a document of another format is refused by name, never guessed at", async () => {
+  it.each([6, 99])("a document of another format, %d, is refused by name, never guessed at", async (v) => {
     const { redis, store } = testStore();
-    await redis.hset(store.keys.shard(1), { n: "x", d: '{"v":99,"t":0,"l":[],"r":[]}' });
+    await redis.hset(store.keys.shard(1), { n: "x", d: `{"v":${v},"t":0,"l":[],"r":[]}` });
     await expect(store.shards.read(1)).rejects.toThrow(StoreError);
-    await expect(store.shards.read(1)).rejects.toMatchObject({ code: "unreadable", retryable: false });
+    const message = expect.stringContaining(`has format ${v}`);
+    await expect(store.shards.read(1)).rejects.toMatchObject({ code: "unreadable", retryable: false, message });
   });
 
   it("an emptied Redis is an empty shard, also for a replica that had it in memory", async () => {

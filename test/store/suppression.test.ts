@@ -95,6 +95,15 @@ describeWithRedis("a suppressed alert", () => {
     expect(await commit(end, ends(shop, end))).toEqual(new Map([[slack.id, T0 + 5 * MINUTE]]));
   });
 
+  it("is looked at after a reload, and waits for the group's interval all the same", async () => {
+    await suppressed();
+    await changeHead(testStore(), slack.id, "g", { sentAt: T0 });
+    await commit(T0 + MINUTE, ends(shop, T0 + MINUTE));
+    const now = T0 + 2 * MINUTE;
+    await groups.reroute([{ id: camera.id, to: [to(slack.id)] }], [slack.id], now);
+    expect(await claimed(now, "t")).toMatchObject({ dueSince: new Map([[camera.id, T0 + 5 * MINUTE]]) });
+  });
+
   it("is due once somebody reconciles where the process that ended its cause died", async () => {
     await suppressed();
     const { redis, store } = testStore();
