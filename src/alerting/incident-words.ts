@@ -83,8 +83,7 @@ export function incidentTitle(incident: Incident, names: IncidentNames): string 
 function placeWords({ recordings, locations }: IncidentSize, names: IncidentNames): string {
   const [only = ""] = locations;
   const at = locations.size === 1 ? locationName(only, names) : counted(locations.size, "location");
-  const cameras = recordings === 0 ? [] : [counted(recordings, "camera")];
-  return [...cameras, ...(locations.size === 0 ? [] : [at])].join(" at ");
+  return [recordings > 0 && counted(recordings, "camera"), locations.size > 0 && at].filter(Boolean).join(" at ");
 }
 
 /** The locations that alerts are about; else recordings, and theirs. */
