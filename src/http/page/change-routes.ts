@@ -27,6 +27,8 @@ import { type SilenceForm, silenceFormPage } from "./silence-form.ts";
 import {
   LONGEST_MS,
   MatchersField,
+  matchersTyped,
+  namesOf,
   PreviewQuery,
   previewOf,
   SilenceFields,
@@ -159,12 +161,14 @@ const Typed = PreviewQuery.catch(NOTHING_TYPED);
 
 /** The form with a preview of its matchers and its time; their problem is the form's unless it has another one. */
 async function formOf(
-  form: z.infer<typeof PreviewQuery>,
+  typed: z.infer<typeof PreviewQuery>,
   problem: FieldProblem | undefined,
   data: PageData,
   rules: ShownConfig["rules"],
 ): Promise<SilenceForm> {
-  const { matchers } = form;
+  const names = await runYielding(namesOf(data.fleet));
+  const matchers = matchersTyped(typed.matchers, names);
+  const form = { ...typed, matchers, names };
   const none = { ...form, preview: undefined, span: undefined };
   if (matchers.trim() === "") return { ...none, problem };
   const read = readFields(MatchersField, { matchers });

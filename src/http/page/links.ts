@@ -1,5 +1,7 @@
 /** The parameters of the pages, and links between them: always relative, so that they work below any path of a proxy. */
 import { z } from "zod";
+import { equalMatchers } from "../../alerting/prepared-silence.ts";
+import { html, type Markup } from "../../lib/markup.ts";
 import { pageParameters } from "../paging.ts";
 
 /** From a page to `/`: `./` on `/` itself, `../` below `/recordings/`. */
@@ -32,6 +34,12 @@ export function alertPageLink(root: Root, fingerprint: string): string {
 /** The form for a new silence, with its fields filled in. */
 export function silenceFormLink(root: Root, parameters: LinkParameters): string {
   return `${root}silences/new${queryOf(parameters)}`;
+}
+
+/** A button that leads to the form for all of a thing, by the label of its id. */
+export function silenceButton(root: Root, kind: "location" | "recording", id: string): Markup {
+  const matchers = equalMatchers([[`${kind}_id`, id]]);
+  return html`<p class="actions"><a class="button" href="${silenceFormLink(root, { matchers })}">Silence this ${kind}…</a></p>`;
 }
 
 /** The sign-in page, which leads back to the path `to`, from `/` on. */

@@ -24,7 +24,7 @@ import { alertList } from "./board.ts";
 import { thresholdsOf, uptimeSection } from "./charts.ts";
 import { decisionLogSection, episodeSection, historySince, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
-import { type HomeQuery, homeLink, incidentsLink } from "./links.ts";
+import { type HomeQuery, homeLink, incidentsLink, silenceButton } from "./links.ts";
 import { listed, section } from "./listing.ts";
 import { inTime, type PageData, readShardOf, statesAt } from "./page-data.ts";
 import { recordingListing, recordingTable, zonesInWords } from "./recording-table.ts";
@@ -100,7 +100,7 @@ function lead(location: LocationSummary, name: string, zones: readonly string[])
   const covered = html`<p class="soft">Zones: ${zonesInWords(zones)}</p>`;
   return html`<div class="lead ${toneNow([location])}"><h1><bdi>${name}</bdi></h1>
 <p>${countBadges({ counts, were })}<span class="soft">of ${counted(totalOf(counts), "recording")}</span></p>
-${zones.length === 0 ? nothing : covered}</div>`;
+${zones.length === 0 ? nothing : covered}${silenceButton(ROOT, "location", location.id)}</div>`;
 }
 
 /** The contacts and labels that the directory has of the location. */

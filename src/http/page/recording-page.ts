@@ -21,7 +21,7 @@ import { alertCard, type CardContext, plainCard } from "./alert-card.ts";
 import { qualitySection, thresholdsOf, uptimeSection } from "./charts.ts";
 import { DECISION_LOG_DAYS, decisionLogSection, episodeSection, historySince, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
-import { homeLink, type RecordingQuery, sameLink } from "./links.ts";
+import { homeLink, type RecordingQuery, sameLink, silenceButton } from "./links.ts";
 import { section } from "./listing.ts";
 import { inTime, type PageData, readShardOf } from "./page-data.ts";
 import {
@@ -106,7 +106,7 @@ export function recordingPage(data: PageData, query: RecordingQuery, details: Re
     path: pathOf(details),
     body: html`<div class="lead ${tone}"><h1><bdi>${name}</bdi></h1>
 <p>${statusBadges(state, status)} ${sinceText(state, status, timezone, moment)}</p>
-${status === "unknown" ? html`<p>${whyUnknown(details)}</p>` : nothing}</div>
+${status === "unknown" ? html`<p>${whyUnknown(details)}</p>` : nothing}${silenceButton(ROOT, "recording", state.id)}</div>
 ${alertSection(data, details)}
 ${uptimeSection(days, timezone, thresholds.uptime)}
 ${qualitySection(uptime.quality, moment.now, timezone, thresholds.quality)}${facts(details, data)}

@@ -21,6 +21,8 @@ const ROOT = "../";
 
 export interface SilenceForm extends z.infer<typeof PreviewQuery> {
   readonly problem: FieldProblem | undefined;
+  /** The names that may be typed for matchers. */
+  readonly names: ReadonlyMap<string, string>;
   /** Undefined for matchers that cannot be read. */
   readonly preview: (Preview & { readonly parsed: readonly Matcher[] }) | undefined;
   /** Undefined for a time that cannot be read. */
@@ -143,22 +145,25 @@ function actionOf({ preview, span, lasting }: SilenceForm, { moment, fleet }: Pa
   return `Silence ${what}${from} ${until}`;
 }
 
-/** Other matchers and times: shows what they would do, and changes nothing. */
-function others({ matchers, comment, custom, starts, ends, problem, preview, span }: SilenceForm): Markup {
+const MOST_OFFERED = 2_000;
+
+/** Something else by its name or by matchers, and other times: shows what they would do, and changes nothing. */
+function others({ matchers, comment, custom, starts, ends, problem, names, preview, span }: SilenceForm): Markup {
   const isOpen = !preview || !span || ["matchers", "custom", "starts", "ends"].includes(problem?.field ?? "");
-  const matchersField = inputField("matchers", "Matchers", problem, {
+  const matchersField = inputField("matchers", "Location, camera or matchers", problem, {
     value: matchers,
-    hint: 'As in Alertmanager, all must match: alertname="LowUptime", location=~"Leeds.*"',
-    attributes: html` required maxlength="4000" autocapitalize="off" autocomplete="off" spellcheck="false"`,
+    hint: 'A name; or as in Alertmanager, all must match: alertname="LowUptime", location=~"Leeds.*"',
+    attributes: html` list="names" required maxlength="4000" autocapitalize="off" autocomplete="off" spellcheck="false"`,
   });
   const time = (name: string, label: string, value: string, placeholder: string) =>
     inputField(name, label, problem, {
       value,
       attributes: html` maxlength="40" placeholder="${placeholder}" autocomplete="off" autocapitalize="off"`,
     });
-  return html`<details id="others"${isOpen ? html` open` : nothing}><summary>Other matchers, another time</summary>
+  return html`<details id="others"${isOpen ? html` open` : nothing}><summary>${preview ? "Something else, another time" : "What to silence"}</summary>
 <form class="sheet" method="get" action="${ROOT}silences/new"><input type="hidden" name="comment" value="${comment}">
-${matchersField}<div class="beside">${time("custom", "For how long", custom, "2d12h")}
+${matchersField}<datalist id="names">${[...names.keys()].slice(0, MOST_OFFERED).map((name) => html`<option value="${name}">`)}</datalist>
+<div class="beside">${time("custom", "For how long", custom, "2d12h")}
 ${time("starts", "From", starts, "now, or tomorrow 22:00")}${time("ends", "Until", ends, "2026-01-31 22:00")}</div>
 <p><button>Show what it would do</button></p></form></details>`;
 }

@@ -1,8 +1,10 @@
 /** The fields of the form for a silence, and a preview of what it would suppress. */
 import { z } from "zod";
+import { namesFrom, subjectName } from "../../alerting/incident-words.ts";
 import { type Matcher, matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import { alertSortKey } from "../../alerting/overview.ts";
 import { requestBudget } from "../../alerting/pattern.ts";
+import { equalMatchers } from "../../alerting/prepared-silence.ts";
 import { RECORDING_LABELS } from "../../alerting/silence.ts";
 import { isMatched, lookBudget } from "../../alerting/silence-verdicts.ts";
 import { type Alert, defaultAlertNames, groupLabels, type ProblemKind } from "../../health/alert.ts";
@@ -112,6 +114,24 @@ export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
   const location = inventory.location(named("location_id"));
   const around = recording && inventory.location(recording.locationId);
   return knownZone(recording?.timezone, location?.timezone, around?.timezone);
+}
+
+/** The names of locations and recordings that may be typed for their matchers; a name of several has none. */
+export function* namesOf({ inventory, locations }: PageData["fleet"]): Generator<void, ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  const add = (name: string, label: string, id: string) =>
+    names.set(name, names.has(name) ? "" : equalMatchers([[label, id]]));
+  for (const id of locations.keys()) add(inventory.location(id)?.name || id, "location_id", id);
+  const known = namesFrom(inventory);
+  const visit = ({ id }: Recording) => add(subjectName({ kind: "recording", id }, known), "recording_id", id);
+  yield* eachRow(inventory.recordings(), visit, 1);
+  return names;
+}
+
+/** The matchers that a typed text means: a name is looked up, or compared with those of locations. */
+export function matchersTyped(text: string, names: ReadonlyMap<string, string>): string {
+  const name = text.trim();
+  return name === "" || /[=~]/.test(name) ? text : names.get(name) || equalMatchers([["location", name]]);
 }
 
 export interface Preview {

@@ -56,6 +56,37 @@ describe("the form for a silence", () => {
     expect(html).not.toContain('class="caution warning"');
   });
 
+  test.each([
+    ["Leeds Briggate", 'location_id="leeds"', "1 alert for 1 h"],
+    [" Till 3 · Leeds Briggate ", 'recording_id="till-3"', "1 alert for 1 h"],
+    ["York · 2", 'location="York · 2"', "later alerts for 1 h"],
+    ['location="York"', 'location="York"', "1 alert for 1 h"],
+  ])("takes %j, which is offered as it is typed where it is a name, for %s", async (typed, matchers, words) => {
+    const { html } = await (await stage()).keeper.get(formOf({ matchers: typed }));
+    expect(html).toContain(`name="matchers" value="${matchers.replaceAll('"', "&quot;")}"`);
+    expect(html).toContain(`<button class="main">Silence ${words}</button>`);
+    const [, offered = ""] = /<datalist id="names">(.*?)<\/datalist>/s.exec(html) ?? [];
+    expect(html).toContain(' list="names"');
+    expect(offered.includes(`<option value="${typed.trim()}">`)).toBe(/^(?:Leeds|Till)/.test(typed.trim()));
+  });
+
+  test.each(["/?location=bath", "/recordings/door"])("is filled in at %s, where all is well", async (path) => {
+    const { keeper } = await stage();
+    const [, words, link] =
+      /href="([^"]*silences[^"]*)">Silence this (\w+)…</.exec((await keeper.get(path)).html) ?? [];
+    const { html } = await keeper.get(new URL(words?.replaceAll("&amp;", "&") ?? "", `http://x${path}`).href.slice(8));
+    expect(html).toContain(link === "location" ? "location_id=&quot;bath&quot;" : "recording_id=&quot;door&quot;");
+    expect(html).toContain("Silence later alerts for 1 h");
+  });
+
+  test("two locations of one name are meant both by it", async () => {
+    const { inventory } = smallFleet;
+    const location = (id: string) => ({ id, name: "Shop", timezone: undefined });
+    const fleet = async () => ({ ...smallFleet, inventory: { ...inventory, location } });
+    const { html } = await (await stage({ fleet })).keeper.get(formOf({ matchers: "Shop" }));
+    expect(html).toContain('name="matchers" value="location=&quot;Shop&quot;"');
+  });
+
   const every = "It covers every recording: no outage would be notified.";
   test.each([
     ['location_id=~".+"', every],
@@ -88,9 +119,9 @@ describe("the form for a silence", () => {
   });
 
   test.each([
-    ["alertname", "Matchers: column 10: expected one of = != =~ !~, found the end."],
-    ['alertname=~"("', 'Matchers: column 12: "(" is not a regular expression RE2 understands'],
-    ['a="b" c="d"', "Matchers: column 7: expected the end"],
+    ["alertname=", "Location, camera or matchers: column 11: expected"],
+    ['alertname=~"("', 'Location, camera or matchers: column 12: "(" is not a regular expression RE2 understands'],
+    ['a="b" c="d"', "Location, camera or matchers: column 7: expected the end"],
   ])("names what is wrong with %s, and keeps it to be corrected", async (matchers, message) => {
     const page = await (await stage()).keeper.get(formOf({ matchers }));
     expect(page.status).toBe(400);
@@ -285,12 +316,12 @@ describe("a silence", () => {
     [{ lasting: "custom", custom: "soon" }, duration],
     [{ lasting: "custom", custom: "0s" }, duration],
     [{ lasting: "custom", custom: "2y" }, duration],
-    [{ lasting: "1h", matchers: "" }, "Matchers: at least one matcher is needed."],
+    [{ lasting: "1h", matchers: "" }, "Location, camera or matchers: at least one matcher is needed."],
     [
       { lasting: "1h", matchers: 'a=~".*"' },
-      "Matchers: at least one matcher must not match the empty string: this silence would match everything.",
+      "Location, camera or matchers: at least one matcher must not match the empty string: this silence would match everything.",
     ],
-    [{ lasting: "1h", matchers: "a={" }, "Matchers: column 3: expected"],
+    [{ lasting: "1h", matchers: "a={" }, "Location, camera or matchers: column 3: expected"],
     [{ lasting: "1h", comment: "x".repeat(1_001) }, "Reason: expected at most 1000 characters."],
     [{ lasting: "1h", comment: " \u200b" }, "Reason: expected the reason, or a ticket."],
   ])("is refused with %j, and nothing is changed", async (fields, message) => {

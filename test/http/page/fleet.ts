@@ -202,7 +202,7 @@ export const pages = {
   alert: `/alerts/${print}`,
   "ended-alert": `/alerts/${endedPrint}`,
   silence: '/silences/new?matchers=alertname="RecordingOffline",recording_id="till-3"',
-  "wrong-silence": "/silences/new?matchers=wrong",
+  "wrong-silence": "/silences/new?matchers=wrong=",
   session: "/session",
   nothing: "/nothing/here",
 } as const;
