@@ -128,7 +128,7 @@ export function findIncident<E extends Episode>(
   );
 }
 
-/** The alerts that fire in the incident with this id; `ended`: the episodes of a day. */
+/** The alerts that fire in the incident with this id; `ended`: earlier episodes. */
 export function alertsOfIncident(id: string, alerts: readonly Alert[], ended: readonly Episode[]): Alert[] {
   const incidents = incidentsOf([...ended, ...alerts.map(episodeOf)]);
   const episodes = new Set(findIncident(incidents, id)?.episodes.map((one) => one.id));

@@ -36,6 +36,9 @@ const DETAIL_CHARACTERS = 600;
 /** The most acknowledgements changed at once: each takes two calls of Redis, and a request has seconds. */
 const AT_ONCE = 50;
 
+/** The first alert of an incident, which gives it its id, may have ended days before the others. */
+const SEARCHED_DAYS = [1, 90];
+
 /** The next acknowledgement of an alert: the new one (the stored one itself: no change), or why not. */
 type NextAck = (stored: StoredAcknowledgement | undefined) => StoredAcknowledgement | RefusedAck;
 type RefusedAck = Exclude<AckOutcome["outcome"], "done">;
@@ -57,7 +60,11 @@ export function createAckChanges(deps: SuppressionChangesDeps) {
   async function named(wanted: string): Promise<Alert[]> {
     const firing = await store.firing();
     if (!isIncidentId(wanted)) return firing.filter(({ labels }) => fingerprint(labels) === wanted);
-    return alertsOfIncident(wanted, firing, await store.episodes.endedSince(clock.now() - DAY_MS));
+    for (const days of SEARCHED_DAYS) {
+      const found = alertsOfIncident(wanted, firing, await store.episodes.endedSince(clock.now() - days * DAY_MS));
+      if (found.length > 0) return found;
+    }
+    return [];
   }
 
   /** Changes the acknowledgements of these alerts; gives the outcome of each. */

@@ -354,7 +354,7 @@ describe("lenswatch ack", () => {
   });
 
   test.each([
-    [["0000000000000000"], 1, /^lenswatch: No firing alert has this fingerprint; .*: `lenswatch status --alerts /],
+    [["0000000000000000"], 1, /^lenswatch: No firing alert has this fingerprint, .*: `lenswatch status --alerts /],
     [["../silences"], 1, /^lenswatch: no alert has the id or name/],
     [[print, "--withdraw"], 1, /^lenswatch: The alert is not acknowledged: `lenswatch status --alerts /],
     [[print, "--for", "2y"], 1, /of a year at most/],

@@ -9,6 +9,7 @@ import { episodeOf, incidentsOf } from "../../src/alerting/incident.ts";
 import { createAckChanges } from "../../src/deliver/ack-changes.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { AckChange } from "../../src/store/acknowledgements.ts";
+import { toStoredEpisode } from "../../src/store/episodes.ts";
 import { holdsInMemory } from "../http/silences.ts";
 import { firing, HOUR, MINUTE, T0 } from "../store/fixtures.ts";
 
@@ -169,6 +170,22 @@ describe("an acknowledgement", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test("of an incident of days has the id of its first alert, which ended long ago", async () => {
+    const [first, later] = ["a", "b"].map((id) => {
+      const one = firing(id, T0, { recording: id, location_id: "leeds" });
+      return { ...one, facts: { ...one.facts, problem: "offline" as const } };
+    });
+    if (!first || !later) return expect.fail();
+    const ended = toStoredEpisode({ ...first, endsAt: T0 + HOUR });
+    const clock = { now: () => T0 + 50 * HOUR };
+    const { deps, acks } = holdsInMemory(clock, [later], [ended]);
+    const [incident] = incidentsOf([ended, episodeOf(later)]);
+    expect(incident?.episodes).toHaveLength(2);
+    const request = { author: "ana", comment: "" };
+    expect(await deps.acknowledge(incident?.id ?? "", request, by)).toMatchObject({ outcome: "done", alerts: 1 });
+    expect([...acks.keys()]).toEqual([later.id]);
   });
 
   test("that is withdrawn or ran out is over; it can be noted, not withdrawn, and the next one keeps its notes", async () => {

@@ -3,8 +3,13 @@ import type { StoredAcknowledgement } from "../../src/alerting/acknowledgement.t
 import type { Silence } from "../../src/alerting/silence.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import type { StoredEpisode } from "../../src/store/episodes.ts";
 
-export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[] = []) {
+export function holdsInMemory(
+  clock: { now(): number },
+  firing: readonly Alert[] = [],
+  ended: readonly StoredEpisode[] = [],
+) {
   const silences = new Map<string, Silence>();
   const acks = new Map<string, StoredAcknowledgement>();
   const { silences: list, ...changes } = createSuppressionChanges({
@@ -26,7 +31,7 @@ export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[]
         },
       },
       firing: async () => firing,
-      episodes: { endedSince: async () => [] },
+      episodes: { endedSince: async (from) => ended.filter(({ endsAt = from }) => endsAt >= from) },
     },
     wake: async () => {},
   });

@@ -6,13 +6,14 @@ import { alertsMeant } from "../../alerting/overview.ts";
 import { silencesFor } from "../../alerting/prepared-silence.ts";
 import { undoneTogether } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { authorOf, originOf } from "../principal.ts";
 import { parseRequestBody } from "../query.ts";
 import { undoOneSilence } from "../v1/acknowledgement.ts";
 import { incidentLink } from "./links.ts";
-import { readPageData } from "./page-data.ts";
+import { inTime, readPageData } from "./page-data.ts";
 import { pathWithin } from "./sign-in.ts";
 import { SilenceFields } from "./silence-request.ts";
 
@@ -28,6 +29,8 @@ const UndoneFields = IncidentFields.pick({ incident: true });
 
 const SILENCE_MS = 3_600_000;
 const MOST_SILENCES = 100;
+/** The first alert of an incident, which gives it its id, may have ended days before the others. */
+const SEARCHED_MS = 90 * DAY_MS;
 
 export function incidentButtons(app: FastifyInstance, deps: HttpDeps): void {
   const button = { config: { page: "../", form: true, scope: "silence" } } as const;
@@ -66,7 +69,10 @@ export function incidentButtons(app: FastifyInstance, deps: HttpDeps): void {
 
 /** Throws HttpError where the form means nothing that needs somebody now. */
 async function meantBy({ incident, seen }: z.infer<typeof IncidentFields>, deps: HttpDeps): Promise<readonly Alert[]> {
-  const alerts = alertsMeant(incident, seen, await readPageData(deps));
+  const data = await readPageData(deps);
+  const late = alertsMeant(incident, seen, data);
+  const stored = late.length > 0 ? [] : await inTime(deps.episodes(data.moment.now - SEARCHED_MS), deps);
+  const alerts = late.length > 0 ? late : alertsMeant(incident, seen, { ...data, ended: stored });
   if (alerts.length === 0) throw new HttpError("not_found", "These alerts have ended or are taken care of already.");
   return alerts;
 }

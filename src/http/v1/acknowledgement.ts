@@ -135,7 +135,10 @@ export function changedAck(made: AckOutcome): Extract<AckOutcome, { outcome: "do
     case "done":
       return made;
     case "not_firing":
-      throw new HttpError("not_found", "No firing alert has this fingerprint; it may have resolved.");
+      throw new HttpError(
+        "not_found",
+        "No firing alert has this fingerprint, or is in this incident; it may have resolved.",
+      );
     case "not_acknowledged":
       throw new HttpError("not_found", "The alert is not acknowledged.");
     case "too_late":

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { incidentsOf } from "../../../src/alerting/incident.ts";
 import { createMatcher, formatMatcher } from "../../../src/alerting/matcher.ts";
 import type { Silence, WantedSilence } from "../../../src/alerting/silence.ts";
 import type { HttpDeps } from "../../../src/http/deps.ts";
@@ -174,6 +175,32 @@ describe("an incident", () => {
     expect((await keeper.post("/incidents/ack", { ...buttons, seen: String(NOW - HOUR) })).status).toBe(404);
     expect((await keeper.post("/incidents/ack", { form: buttons.form })).status).toBe(400);
     expect(asked).toHaveLength(1);
+  });
+
+  test("of days is acknowledged on its own page, whose id is that of its first alert, which ended long ago", async () => {
+    const asked: unknown[] = [];
+    const acknowledgeEach: HttpDeps["acknowledgeEach"] = async (given) => {
+      asked.push(...given);
+      return [];
+    };
+    const [first, later] = [NOW - 50 * HOUR, NOW - 50 * HOUR + 1].map((startsAt, i) =>
+      locationOffline("l.a", { startsAt, id: `l${i}@${startsAt}` }),
+    );
+    if (!first || !later) return expect.fail();
+    const all = [toStoredEpisode({ ...first, endsAt: NOW - 49 * HOUR }), toStoredEpisode(later)];
+    const episodes = async (since: number) => all.filter(({ endsAt = NOW }) => endsAt >= since);
+    const { keeper } = await stage({
+      alerts: async () => [{ alert: later, receivers: ["ops"] }],
+      episodes,
+      acknowledgeEach,
+    });
+    const [incident] = incidentsOf(all);
+    expect(incident?.episodes).toHaveLength(2);
+    const { html } = await keeper.get(`/incidents/${incident?.id}`);
+    expect((await keeper.post("/incidents/ack", { ...buttonsOf(html), incident: incident?.id ?? "" })).status).toBe(
+      303,
+    );
+    expect(asked).toEqual([later]);
   });
 
   test("that was acknowledged is so no more by one press, but for what somebody changed since", async () => {
@@ -480,7 +507,9 @@ describe("an acknowledgement", () => {
     const { keeper, changes } = await stage();
     const response = await keeper.post("/alerts/0011223344556677/ack", {}, { from: form });
     expect(response.status).toBe(404);
-    expect(await response.text()).toContain("No firing alert has this fingerprint; it may have resolved.");
+    expect(await response.text()).toContain(
+      "No firing alert has this fingerprint, or is in this incident; it may have resolved.",
+    );
     expect(changes).toEqual([]);
   });
 });
