@@ -174,7 +174,10 @@ export class SlackActions {
     { seen }: Target,
     person: Person,
   ): Promise<Answer | undefined> {
-    if (action_id === "undo") return this.#verbs.undo((value ?? "").split(" "), person);
+    if (action_id === "undo") {
+      const [at = "", ...ids] = (value ?? "").split(" ");
+      return this.#verbs.undo(ids, Number.parseInt(at, 36), person);
+    }
     if (!open || open.episodes.size === 0) return { text: `${UNKNOWN} ${this.#present()}` };
     const firing = (await this.#deps.active()).filter(({ alert }) => open.episodes.has(alert.id));
     if (firing.length === 0) return { text: OVER };

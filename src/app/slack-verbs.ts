@@ -134,31 +134,37 @@ export class SlackVerbs {
   /** Lets silences that suppress something here last until then, for two days more at most. */
   async extend(silences: readonly string[], until: Instant, timezone: string, person: Person): Promise<Answer> {
     const { changes } = this.#deps;
-    const known = (await changes.silences()).filter(({ id }) => silences.includes(id));
+    const known = (await changes.silences()).filter(({ id, endsAt }) => silences.includes(id) && endsAt <= until);
     const isMeant = known.length > 0 && known.every(({ endsAt }) => until <= endsAt + MOST_MORE_MS);
     const extended: string[] = [];
     for (const { id } of isMeant ? known : [])
       if (await changes.extendSilence(id, until, originOf(person))) extended.push(id);
-    if (extended.length === 0) return { text: "This silence is over: nothing was changed." };
+    if (extended.length === 0) return { text: "This silence is over, or lasts longer already: nothing was changed." };
     const done = `Silence extended until ${this.times().at(until, timezone)}`;
     return { text: `${done}.`, done, buttons: this.#undo(extended, until, timezone) };
   }
 
-  /** Undoes the last change of silences: one that was set from Slack ends, one that was extended ends as before. */
-  async undo(silences: readonly string[], person: Person): Promise<Answer> {
+  /**
+   * Undoes the last change of silences, unless it was made after `at`: one that was set from Slack ends, one that was
+   * extended ends as before.
+   */
+  async undo(silences: readonly string[], at: Instant, person: Person): Promise<Answer> {
     const { changes, clock, active } = this.#deps;
     const now = clock.now();
     const isOurs = ({ id, last }: Silence) =>
-      silences.includes(id) && (MADE_HERE.test(id) || last?.before !== undefined);
+      silences.includes(id) && (last?.at ?? 0) <= at && (MADE_HERE.test(id) || last?.before !== undefined);
     const ours = (await changes.silences()).filter(isOurs).slice(0, MOST_UNDONE);
     const outcomes: string[] = [];
     for (const { id } of ours) outcomes.push(await changes.undoSilence(id, originOf(person)));
-    if (ours.length === 0) return { text: "These silences are not known any more. Nothing was changed." };
+    if (ours.length === 0)
+      return { text: "These silences were changed since, or are not known any more. Nothing was changed." };
     const [known, firing] = await Promise.all([changes.silences(), active()]);
     const before = known.filter(({ id }) => ours.some((one) => one.id === id));
     const left = before.filter((one) => silenceState(one, now) !== "expired");
     if (left.length > 0) {
-      const ends = this.times().at(Math.max(...left.map(({ endsAt }) => endsAt)), "UTC");
+      const still = firing.find(({ silencedBy }) => left.some(({ id }) => silencedBy.includes(id)));
+      const shop = still?.alert.facts.timezone ?? "UTC";
+      const ends = this.times().at(Math.max(...left.map(({ endsAt }) => endsAt)), shop);
       if (outcomes.includes("done")) return { text: `Undone: silenced until ${ends}.`, done: "Silence changed back" };
       return { text: `Silenced until ${ends}: only a change of the last 15 minutes is undone. ${this.#pageLink()}` };
     }

@@ -396,6 +396,22 @@ describeWithRedis("a press of a button in Slack", () => {
     expect((await stored()).silences).toMatchObject([{ endsAt: NOW + HOUR }]);
   });
 
+  it("undoes and extends nothing that somebody has changed since", async () => {
+    await given({ alerts: [{ ...entrance, facts: { ...entrance.facts, timezone: "America/New_York" } }] });
+    const { press, pressUndo, last, shown } = replica();
+    await press("silence.places", { until: "1h" });
+    const later = replica({ now: NOW + MINUTE });
+    await later.press("extend", { value: last("extend"), user: "U0BEN", name: "ben" });
+    await pressUndo();
+    expect(shown.at(-1)).toContain("Nothing was changed");
+    expect((await stored()).silences).toMatchObject([{ endsAt: NOW + 2 * HOUR }]);
+    await later.press("extend.morning", { value: later.last("extend.morning"), user: "U0BEN", name: "ben" });
+    await press("extend", { value: last("extend") });
+    expect(shown.at(-1)).toContain("lasts longer already: nothing was changed");
+    await later.pressUndo();
+    expect(later.shown.at(-1)).toContain("Undone: silenced until 05:01 EST");
+  });
+
   it("says that a silence of the service is of later outages too, and hides camera alerts meanwhile", async () => {
     const labels = { alertname: "ServiceUnreachable" };
     const facts = { timezone: "UTC", problem: "service_unreachable" } as const;

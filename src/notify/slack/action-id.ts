@@ -35,10 +35,7 @@ export function slackIntegrationHash(integrationId: string): string {
   return createHash("sha256").update(integrationId).digest("hex").slice(0, 12);
 }
 
-/**
- * The `block_id` of a root's actions; undefined where a group's id has no place in it. With the time of the edit: under
- * the same id, Slack goes on showing what somebody chose in the menu before.
- */
+/** The `block_id` of a root's actions; undefined where a group's id has no place in it. */
 export function makeBlockId(integrationId: string, group: string, conversation: string, seen: Instant) {
   const id = `lw:${slackIntegrationHash(integrationId)}:${group}:${conversation}:${Math.ceil(seen).toString(36)}`;
   return parseBlockId(id) && id;

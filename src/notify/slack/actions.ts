@@ -91,9 +91,12 @@ function inputOf(block_id: InputBlock["block_id"], label: string, example: strin
   return { type: "input", block_id, label: plain(label), element };
 }
 
-/** A button that undoes what was done to these silences, and those that extend them. */
+/** A button that undoes what was done to these silences until now, and those that extend them. */
 export function undoButtons(silences: readonly string[], ends: Parameters<typeof extendButtons>[1]): Button[] {
-  return [{ ...button("undo", "Undo"), value: silences.join(" ") }, ...extendButtons(silences, ends)];
+  return [
+    { ...button("undo", "Undo"), value: [ends.now.toString(36), ...silences].join(" ") },
+    ...extendButtons(silences, ends),
+  ];
 }
 
 /** Buttons for later ends, where they are later: the end that each names is the same however often it is pressed. */
