@@ -94,9 +94,10 @@ export function followDirectory({
     const read = await readNow(followed, locations, closing.signal).catch(toError);
     if (closing.signal.aborted) return false;
     const detail = read instanceof Error ? read.message : undefined;
+    // First: nothing may fail once others are in force, of which the caller has to learn.
+    await shards.noteAttempt("directory", clock.now(), detail, askedAt);
     const isOther = read instanceof Error ? await useLast(read.message) : await useRead(read);
     failure = detail;
-    await shards.noteAttempt("directory", clock.now(), detail, askedAt);
     return isOther;
   }
 

@@ -16,7 +16,7 @@ const directoryOf = (yaml: string) => {
 };
 
 /** What replicas share, and one of them. */
-const shared = () => ({ last: null as string | null, attempts: [] as (string | undefined)[] });
+const shared = () => ({ last: null as string | null, attempts: [] as (string | undefined)[], isDown: false });
 
 function following(locations = 0, store = shared()) {
   let inForce: Directory | undefined;
@@ -35,6 +35,7 @@ function following(locations = 0, store = shared()) {
     shards: {
       async noteAttempt(subject, now, error) {
         expect([subject, now]).toEqual(["directory", 1_000]);
+        if (store.isDown) throw new Error("Redis is down");
         store.attempts.push(error);
       },
     },
@@ -111,6 +112,18 @@ test("a replica that cannot read takes what another one, or one before it, read 
   expect(await first.followed.follow({ ...at("theirs.csv"), ...columns })).toBe(false);
   expect(await second.followed.follow({ ...at("mine.csv"), ...columns })).toBe(true);
   expect([second.regionOf("York"), second.followed.addresses()]).toEqual(["east", first.followed.addresses()]);
+});
+
+test("others are written to also where Redis was down when they were read", async () => {
+  const file = join(await temporaryDirectory(), "shops.csv");
+  const config = { ...directoryOf(`{ locations: { file: ${file} }, refresh_interval: 1h }`), recipients: ["mail"] };
+  const store = shared();
+  const { followed } = following(2, store);
+  await writeFile(file, "location,mail\nLeeds,jo@x.org\n");
+  store.isDown = true;
+  await expect(followed.follow(config)).rejects.toThrow("Redis is down");
+  store.isDown = false;
+  expect(await followed.follow(config)).toBe(true);
 });
 
 test("a URL is asked with its http_config, and is never named", async () => {
