@@ -5,7 +5,7 @@
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Conversation, NotificationLogEntry } from "./model.ts";
-import { isNotified } from "./notification-log.ts";
+import { isNotified, waitingIn } from "./notification-log.ts";
 import type { Destination } from "./route.ts";
 
 /** The settings of a group, from its route: JSON of the labels, and timers, ms. */
@@ -71,7 +71,7 @@ export interface Member {
  */
 export function dueSince(head: GroupHead, { alert, since, entry }: Member, now: Instant): Instant | undefined {
   const hasEnd = alert.state === "resolved" && isNotified(entry);
-  const waiting = hasEnd ? undefined : entry?.waiting;
+  const waiting = hasEnd ? undefined : waitingIn(head, entry);
   // A suppression may end before it was to.
   const latest = alert.state === "firing" ? now : Number.POSITIVE_INFINITY;
   if (waiting?.lateFrom !== undefined) return Math.min(waiting.lateFrom, head.releasedAt ?? latest, latest);

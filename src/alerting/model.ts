@@ -164,6 +164,8 @@ export interface StandsFor {
 export interface NotificationLogEntry {
   /** It was suppressed when it would have been notified of. */
   readonly waiting?: Waiting | undefined;
+  /** The same in groups that are escalated to the integration: no other waits for that. */
+  readonly escalating?: Waiting | undefined;
   /** Where it is escalated to the integration, and was suppressed. */
   readonly clock?: EscalationClock | undefined;
   /** At a pager. */

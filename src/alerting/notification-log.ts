@@ -4,9 +4,10 @@
  */
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Conversation, NotificationLogEntry, NotifiedAlert, NotifiedEntry } from "./model.ts";
+import type { Conversation, NotificationLogEntry, NotifiedAlert, NotifiedEntry, Waiting } from "./model.ts";
 
 type Entry = NotificationLogEntry | undefined;
+type Escalated = { readonly escalateAfterMs?: number | undefined };
 
 /** A message, as the entries of what it names as firing have it. */
 export interface LoggedMessage extends Pick<NotifiedEntry, "groupId" | "inSummary" | "isQuestion"> {
@@ -16,6 +17,17 @@ export interface LoggedMessage extends Pick<NotifiedEntry, "groupId" | "inSummar
 /** True if the end of the episode is owed: it was, or may have been, notified. */
 export function isNotified(entry: Entry): entry is NotifiedEntry {
   return entry !== undefined && "alert" in entry;
+}
+
+/** What it waits for in a group that is escalated to the integration after so long, or is its own. */
+export function waitingIn({ escalateAfterMs }: Escalated, entry: Entry): Waiting | undefined {
+  return escalateAfterMs === undefined ? entry?.waiting : entry?.escalating;
+}
+
+/** The same from now on. */
+export function withWaiting({ escalateAfterMs }: Escalated, entry: Entry, waiting: Waiting | undefined) {
+  const { waiting: own, escalating } = entry ?? {};
+  return escalateAfterMs === undefined ? { waiting, escalating } : { waiting: own, escalating: waiting };
 }
 
 /** The time at which the integration was first notified of the episode. */
@@ -55,7 +67,8 @@ export function maybeAccepted(
   const unsure = isNotified(known) ? (known.unsure ?? []) : [];
   const before = unsure.filter(({ id }) => id !== conversation?.id);
   const begun = conversation && conversation.handle === undefined ? [conversation] : [];
-  return { ...accepted(known, alert, message), waiting: known?.waiting, unsure: [...before, ...begun] };
+  const { waiting, escalating } = known ?? {};
+  return { ...accepted(known, alert, message), waiting, escalating, unsure: [...before, ...begun] };
 }
 
 /** A message with its end was accepted for the first time, and is sent again for a while. */
@@ -63,6 +76,7 @@ export const endAccepted = (known: NotifiedEntry, at: Instant): NotifiedEntry =>
 
 /** Its group was decided. The same entry where nothing changed. */
 export function decided(known: Entry, found: NotificationLogEntry): Entry {
-  const textOf = ({ waiting, clock, page }: NotificationLogEntry = {}) => JSON.stringify([waiting, clock, page]);
+  const textOf = ({ waiting, escalating, clock, page }: NotificationLogEntry = {}) =>
+    JSON.stringify([waiting, escalating, clock, page]);
   return textOf(found) === textOf(known) ? known : { ...known, ...found };
 }

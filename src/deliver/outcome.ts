@@ -4,7 +4,7 @@ import { onlyTheRoot } from "../alerting/conversation.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { GroupDecision, NotificationLogEntry, NotifiedEntry, Paging, Suppression } from "../alerting/model.ts";
 import { isNew } from "../alerting/needs-update.ts";
-import { accepted, decided, endAccepted, isNotified } from "../alerting/notification-log.ts";
+import { accepted, decided, endAccepted, isNotified, waitingIn, withWaiting } from "../alerting/notification-log.ts";
 import type { Repeats } from "../alerting/repeats.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
@@ -144,11 +144,12 @@ function knownAfter({ claim, decision }: Share, about: readonly NotifiedEntry[],
   const notified = new Map<string, NotificationLogEntry>(about.map((entry) => [entry.alert.id, entry]));
   const known = new Map<string, NotificationLogEntry>();
   const leaving = new Set(decision.settled);
+  const { unnotified: suppressed } = decision.suppressedState;
   for (const { id } of claim.alerts) {
     if (leaving.has(id)) continue;
     const before = notified.get(id) ?? claim.log.get(id);
     const entry = decided(before, {
-      waiting: claim.isForRoot ? before?.waiting : decision.suppressedState.unnotified.get(id),
+      ...withWaiting(claim, before, claim.isForRoot ? waitingIn(claim, before) : suppressed.get(id)),
       clock: claim.suppressions?.clocks?.get(id) ?? before?.clock,
       page: pages?.get(id) ?? before?.page,
     });

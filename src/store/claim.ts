@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import type { ConversationView } from "../alerting/conversation.ts";
 import { dueSince, type GroupHead } from "../alerting/group.ts";
 import type { Conversation, NotificationLogEntry, NotifiedEntry, Waiting } from "../alerting/model.ts";
-import { isNotified } from "../alerting/notification-log.ts";
+import { isNotified, waitingIn } from "../alerting/notification-log.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -173,7 +173,7 @@ export function toClaimed(
     else if (!alert) lost.push(episode);
     const at = alert && dueSince(head, { alert, since, entry }, now);
     if (at !== undefined) due.set(episode, at);
-    const waiting = entry?.waiting ?? (alert && since > alert.firedAt ? { isCovered: true } : undefined);
+    const waiting = waitingIn(head, entry) ?? (alert && since > alert.firedAt ? { isCovered: true } : undefined);
     if (waiting) suppressedBefore.set(episode, waiting);
   }
   const { conversation, shown, escalateAfterMs } = head;

@@ -11,6 +11,7 @@ import {
   openTestStore,
   T0,
   type TestStore,
+  to,
   useTestStore,
 } from "../store/fixtures.ts";
 import { PagerDuty } from "../support/pagerduty.ts";
@@ -137,6 +138,17 @@ describeWithRedis("escalation", () => {
     await world.fires("a");
     await world.until(16);
     expect(world.heard).toEqual(["15.5 phone first +a"]);
+  });
+
+  it("leaves late what it would be sent of by another route, to the same integration", async () => {
+    const lab = new Lab(testStore(), [ops]);
+    lab.how = () => (lab.minute() < 8 ? down : "ok");
+    lab.placesOf = () => [to(ops.id, "own"), to(ops.id, "other", { escalateAfterMs: 15 * MINUTE })];
+    const a = await lab.fires("a");
+    await lab.until(5);
+    await lab.ends(a);
+    await lab.until(60);
+    expect(lab.lines()).toEqual([expect.stringMatching(/resolved ±a$/)]);
   });
 
   it("goes by the alert that was unattended for longest, and is muted with its route", async () => {
