@@ -45,6 +45,12 @@ ${hint === undefined ? nothing : html`<p class="soft" id="${name}-hint">${hint}<
 ${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${label}: ${wrong}.</p>`}</div>`;
 }
 
+/** The field for the reason of a silence. */
+export function reasonField(problem?: FieldProblem, value = ""): Markup {
+  const attributes = html` required maxlength="1000" placeholder="why, or a ticket"`;
+  return inputField("comment", "Reason", problem, { value, rows: 2, attributes });
+}
+
 /** A form that shows the same list otherwise: labels with their inputs, and `hidden` parameters. */
 export function filterForm(
   action: string,

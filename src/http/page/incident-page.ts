@@ -18,7 +18,7 @@ import { acknowledgementsIn, incidentZone } from "../incidents.ts";
 import { episodeListing } from "../v1/episodes.ts";
 import { suppressionLine, undoForm } from "./alert-card.ts";
 import { allOf, incidentButtons } from "./board.ts";
-import { hiddenFields, inputField } from "./field.ts";
+import { hiddenFields, reasonField } from "./field.ts";
 import { decisionLogSection, episodeTable } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { section } from "./listing.ts";
@@ -96,12 +96,8 @@ function buttons(incident: Incident, data: PageData, visitor: Visitor): Markup {
   const undo = html`${undoForm(id, firing, data, { root: ROOT, visitor, path })}${undoSilences(incident, data, visitor)}`;
   if (visitor.formToken === undefined || needed === 0) return undo;
   const hidden = html`${formToken(visitor)}${hiddenFields({ seen: String(data.moment.now), back: path })}`;
-  const reason = inputField("comment", "Reason", undefined, {
-    rows: 2,
-    attributes: html` required maxlength="1000" placeholder="why, or a ticket"`,
-  });
   return html`<form method="post" action="../incidents/ack">${hidden}${incidentButtons(ROOT, id, needed)}</form>${undo}
-<form class="sheet" id="silence" method="post" action="../incidents/silence">${hidden}${reason}
+<form class="sheet" id="silence" method="post" action="../incidents/silence">${hidden}${reasonField()}
 <p><button name="incident" value="${id}">Silence ${allOf(needed)} for 1 h</button></p></form>`;
 }
 

@@ -10,7 +10,7 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { nextMorning } from "../../lib/moment.ts";
 import { cut } from "../../lib/text.ts";
 import { alertList } from "./board.ts";
-import { type FieldProblem, inputField } from "./field.ts";
+import { type FieldProblem, hiddenFields, inputField, reasonField } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type LinkParameters, signInLink, silenceFormLink } from "./links.ts";
 import { namesIn, type PageData } from "./page-data.ts";
@@ -118,14 +118,8 @@ function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {
   const wrong = html`<p class="wrong" role="alert">${problem?.field ?? ""}: ${problem?.message ?? ""}.</p>`;
   const isWrong = problem?.field === "lasting" || problem?.field === "anyway";
   if (!preview || !span) return isWrong ? wrong : nothing;
-  const hidden = Object.entries({ matchers, custom, starts, ends, lasting });
-  const reason = inputField("comment", "Reason", problem, {
-    value: comment,
-    rows: 2,
-    attributes: html` required maxlength="1000" placeholder="why, or a ticket"`,
-  });
   return html`<form class="sheet" method="post" action="${ROOT}silences/new">${formToken(visitor)}
-${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${reason}
+${hiddenFields({ matchers, custom, starts, ends, lasting })}${reasonField(problem, comment)}
 ${preview.isIdle ? ANYWAY : nothing}${isWrong ? wrong : nothing}
 <p><button class="main">${actionOf(form, data)}</button></p></form>`;
 }
