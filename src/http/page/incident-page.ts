@@ -102,11 +102,12 @@ function buttons(incident: Incident, data: PageData, visitor: Visitor): Markup {
 }
 
 /** What one press silenced last, with a button that undoes it. */
-function undoSilences(incident: Incident, { silences, moment }: PageData, visitor: Visitor): Markup {
+function undoSilences(incident: Incident, data: PageData, visitor: Visitor): Markup {
+  const { silences, moment } = data;
   const isOwn = ({ annotations: { incident: of = "" } }: Silence) => findIncident([incident], of) !== undefined;
   const [last] = undoneTogether([...silences.values()].filter(isOwn), moment.now);
   if (!last || visitor.formToken === undefined) return nothing;
-  const words = suppressionLine(silencedBy(last), { timezone: "UTC", moment, root: ROOT });
+  const words = suppressionLine(silencedBy(last), { timezone: incidentZone(incident, data), moment, root: ROOT });
   const { incident: of = "" } = last.annotations;
   return html`<form method="post" action="../incidents/undo">${formToken(visitor)}
 <p class="actions"><span>${words}</span><button name="incident" value="${of}" aria-label="Undo the silence">Undo</button></p></form>`;
