@@ -8,8 +8,15 @@ import type { Attempt } from "../health/attempt.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
 
-/** Gives a look-up for these alerts: an end was read, and the service, integrations and external alerts are not. */
-export type Staleness = (alerts: readonly Alert[], now: Instant) => Promise<(alert: Alert) => Suppression | undefined>;
+/**
+ * Gives a look-up for these alerts: an end was read, and the service, integrations and external alerts are not. Of `others`
+ * it goes by their shards alone.
+ */
+export type Staleness = (
+  alerts: readonly Alert[],
+  now: Instant,
+  others?: readonly Alert[],
+) => Promise<(alert: Alert) => Suppression | undefined>;
 
 interface StaleDeps {
   readonly shards: Pick<Store["shards"], "attemptsOf" | "holding">;
@@ -39,10 +46,11 @@ export function createStaleness(deps: StaleDeps): Staleness {
     return found.size === 0 && locations.length > 0 ? assigned.shards() : [...found];
   }
 
-  return async (alerts, now) => {
+  return async (alerts, now, others = []) => {
     const places = alerts.flatMap((alert) => shardsOf(alert).map((shard) => ({ ...alert, shard })));
+    const numbers = new Set([...places.map(({ shard }) => shard), ...others.flatMap(shardsOf)]);
     const [attempts, held] = await Promise.all([
-      shards.attemptsOf(["fleet", ...new Set(places.map(({ shard }) => attemptAt(shard)))]),
+      shards.attemptsOf(["fleet", ...[...numbers].map(attemptAt)]),
       shards.holding(places),
     ]);
     const lacking = new Set(places.flatMap(({ shard, id }, i) => (held[i] ? [] : `${shard} ${id}`)));

@@ -86,7 +86,8 @@ export function createSuppression(deps: SuppressionDeps) {
     async ofGroups(claims: readonly Claimed[], waitAt?: string, receiver = ""): Promise<Suppressions[]> {
       const alerts = claims.flatMap((claim) => claim.alerts);
       const startOf = await escalationStarts(claims, deps);
-      const [known, stale] = await Promise.all([read(), staleness?.(alerts, clock.now())]);
+      const known = await read();
+      const stale = await staleness?.(alerts, clock.now(), asksNow(known) ? known.firing : []);
       const facts: Facts = {
         ...known,
         ...(stale && { stale }),
@@ -233,14 +234,19 @@ function* otherSuppressionOf(
   return maintenanceOf(maintenance, views, now) ?? (isComplete ? undefined : "unmatched");
 }
 
+/** True while people may be asked about a silence. */
+function asksNow({ silences, now }: Pick<Facts, "silences" | "now">): boolean {
+  return silences.some((one) => silenceState(one, now) === "active" && (askAtOf(one) ?? now + 1) <= now);
+}
+
 /**
  * The silences that end soon and still suppress something, each with the first alert of those that it suppressed by the
  * time to ask: people are asked once, not once for each group.
  */
 function* askedAbout(firing: readonly Alert[], facts: Facts): Generator<void, Map<string, string>> {
-  const { now, silences, acks, stale } = facts;
+  const { now, acks, stale } = facts;
   const asked = new Map<string, string>();
-  if (!silences.some((one) => silenceState(one, now) === "active" && (askAtOf(one) ?? now + 1) <= now)) return asked;
+  if (!asksNow(facts)) return asked;
   for (const alert of firing.toSorted((a, b) => a.firedAt - b.firedAt || (a.id < b.id ? -1 : 1))) {
     const ack = acks.get(alert.id);
     if ((ack && isInForce(ack, now)) || alert.facts.clearing || alert.facts.paused || stale?.(alert)) continue;

@@ -4,6 +4,7 @@ import { parseMatchers } from "../../src/alerting/matcher.ts";
 import { groupOf, type Route } from "../../src/alerting/route.ts";
 import type { Silence } from "../../src/alerting/silence.ts";
 import type { NamedInterval } from "../../src/alerting/time-interval.ts";
+import { createStaleness, type Staleness } from "../../src/deliver/stale.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Claimed } from "../../src/store/groups.ts";
@@ -43,7 +44,14 @@ const silence = aSilence({
 function suppressions(
   now: number,
   alerts: readonly Alert[],
-  more: { maintenance?: Maintenance[]; silences?: Silence[]; acks?: string[]; route?: Route; ackedUntil?: number } = {},
+  more: {
+    maintenance?: Maintenance[];
+    silences?: Silence[];
+    acks?: string[];
+    route?: Route;
+    ackedUntil?: number;
+    staleness?: Staleness;
+  } = {},
 ) {
   const { ackedUntil } = more;
   const ack = { author: "dana", comment: "", at: T0, ...(ackedUntil === undefined ? {} : { until: ackedUntil }) };
@@ -57,6 +65,7 @@ function suppressions(
     route: more.route ?? rootRoute,
     inhibitRules,
     ...(more.maintenance && { maintenance: more.maintenance }),
+    ...(more.staleness && { staleness: more.staleness }),
   });
   return {
     ofAll,
@@ -116,6 +125,26 @@ test("a resolved alert is suppressed as a firing one is, and stands for none", a
   const found = await suppressions(T0, [shop]).ofGroup(claimOf([over(inside, T0), over(shop, T0)]));
   expect(found.suppressed.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id, since: T0, source });
   expect(found.standsFor.size).toBe(0);
+});
+
+test("people are asked about a silence by one alert, wherever the others are read", async () => {
+  const now = T0 + 55 * MINUTE;
+  const attempt = { goodAt: now - 1, attemptedAt: now - 1 };
+  const staleness = createStaleness({
+    shards: {
+      attemptsOf: async (subjects) => new Map(subjects.map((one) => [one, attempt])),
+      holding: async (places) => places.map(() => true),
+    },
+    assigned: { shardOf: Number, shards: () => [1, 2] },
+    inventory: { recording: () => undefined },
+    statusIntervalMs: MINUTE,
+    runsSince: () => T0,
+  });
+  const silences = [{ ...silence, matchers: parseMatchers("alertname=RecordingOffline") }];
+  const { ofGroup } = suppressions(now, [inside, outside], { silences, staleness });
+  const isAsked = async (alert: Alert) =>
+    (await ofGroup(claimOf([alert]))).suppressed.get(alert.id)?.askAt !== undefined;
+  expect([await isAsked(inside), await isAsked(outside)]).toEqual([true, false]);
 });
 
 const acknowledged = { reason: "acknowledged", by: "dana", since: T0, author: "dana", comment: "" };
