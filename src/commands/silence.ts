@@ -11,7 +11,6 @@ import {
 } from "../alerting/matcher.ts";
 import { matchersFor } from "../alerting/prepared-silence.ts";
 import { groupOfSubject } from "../health/alert.ts";
-import type { ApiEpisode } from "../http/v1/episodes.ts";
 import type { ApiIncident } from "../http/v1/incidents.ts";
 import { ApiSilencePreview } from "../http/v1/silence-preview.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
@@ -111,17 +110,19 @@ function addCommand(io: CommandIo, clock: Clock): Command {
   });
 }
 
-/** What an incident is about now: its group, else its locations where one is out, else its recordings. Throws DaemonError. */
+/** What an incident is about now: its group, else the locations that are out, else its recordings. Throws DaemonError. */
 function ofIncident({ id, episodes }: Pick<ApiIncident, "id" | "episodes">): Matcher {
   const open = episodes.filter(({ endsAt }) => endsAt === null);
   const [group] = open.flatMap(({ subject }) => groupOfSubject(subject) ?? []);
-  const label = open.some(({ subject }) => subject.kind === "location") ? "location_id" : "recording_id";
-  const idOf = ({ subject, locationId }: ApiEpisode) =>
-    label === `${subject.kind}_id` ? subject.id : label === "location_id" ? (locationId ?? []) : [];
-  const values = group ? [group.value] : [...new Set(open.flatMap(idOf))];
-  const [text, ...more] = matchersFor(group?.label ?? label, values);
-  if (text !== undefined && more.length === 0) return parseMatcher(text);
-  const why = text === undefined ? "has no alert about recordings now" : "has too many for one silence: use its page";
+  const idsOf = (kind: string) => new Set(open.flatMap(({ subject }) => (subject.kind === kind ? subject.id : [])));
+  const [locations, recordings] = [idsOf("location"), idsOf("recording")];
+  const { label, value = "" } = group ?? { label: locations.size > 0 ? "location_id" : "recording_id" };
+  // A location with a camera offline is not silenced as a whole.
+  const isOther = label === "location_id" && open.some((one) => one.locationId && !locations.has(one.locationId));
+  const values = group ? [value] : [...(label === "location_id" ? locations : recordings)];
+  const [text, ...more] = matchersFor(label, values);
+  if (text !== undefined && more.length === 0 && !isOther) return parseMatcher(text);
+  const why = text === undefined ? "has no alert about recordings now" : "takes more than one silence: use its page";
   throw new DaemonError("bad_option", `${id} ${why}`);
 }
 

@@ -113,6 +113,23 @@ describe("lenswatch silence add", () => {
     expect([...kept.values()].map((one) => one.matchers.map(formatMatcher).join(", "))).toEqual([matcher]);
   });
 
+  test("refuses an incident of whole locations and of cameras at others, which are not to be silenced as a whole", async () => {
+    const firing = Array.from({ length: 12 }, (_, i) => {
+      const [kind, problem] = i < 9 ? (["location", "location_offline"] as const) : (["recording", "offline"] as const);
+      const alert = firingAlert("RecordingOffline", { location_id: `l${i}`, recording_id: `r${i}` });
+      const subject = { kind, id: kind === "location" ? `l${i}` : `r${i}` };
+      return { ...alert, id: `x/${i}@1`, subject, facts: { ...alert.facts, problem } };
+    });
+    const [incident, ...others] = incidentsOf(firing.map(toStoredEpisode));
+    expect(others).toEqual([]);
+    const { add, kept } = await open({}, firing);
+    expect(await add(incident?.id ?? "")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("use its page"),
+    });
+    expect(kept.size).toBe(0);
+  });
+
   test.each([
     [["Leeds Brigate"], 'no recording or location has the id or name "Leeds Brigate"; similar:\n  Leeds Briggate'],
     [["Entrance"], "2 recordings have that name; give an id:\n  rec-2  Entrance · Leeds Briggate\n  rec-3  Entrance"],
