@@ -116,4 +116,13 @@ describe("a link to a report", () => {
     expect((await fetch(`${address}/report?${asked}`, { method: "POST" })).status).not.toBe(200);
     expect(shared()).toHaveLength(1);
   });
+
+  test("is not made with a token whose links nobody could read, where reading needs none", async () => {
+    const tokens = [{ name: "oncall", token: "oncall", scopes: ["silence"] }] as const;
+    const { link, address, entries } = await served({ access: anAccess({ tokens, isReadingOpen: true }) });
+    expect((await link("oncall")).status).toBe(403);
+    const visitor = await signedIn(address, "oncall");
+    expect((await visitor.get(`/report?${asked}`)).html).not.toContain("Make a link");
+    expect(entries.filter(({ action }) => action === "report_shared")).toEqual([]);
+  });
 });

@@ -97,7 +97,8 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       const query = withZone(parseQuery(ReportQuery, request.query), readerZone(request, deps));
       const report = await reportInTime(deps, query);
       const link = isShared ? shareReport(deps, report, query, originOf(request)) : undefined;
-      const token = request.session && formTokenOf(request, deps.access);
+      const isSigner = request.session !== undefined && request.principal.scopes.has("read");
+      const token = isSigner ? formTokenOf(request, deps.access) : undefined;
       const data = await readPageData(deps, readerZone(request, deps));
       return layout.send(request, reply, { ...reportPage(report, query, token, link), data });
     };

@@ -34,7 +34,8 @@ export function shareReport(
 ) {
   const { via, name } = origin.actor;
   const token = access.tokens.find((one) => one.name === name && (via === "token" || via === "session"));
-  if (!token) throw new HttpError("forbidden", "A link is signed with the token of its maker: sign in with one.");
+  if (!token || !scopeSet(token.scopes).has("read"))
+    throw new HttpError("forbidden", "A link is signed with the token of its maker: sign in with one that may read.");
   const expires = isoTime(clock.now() + LINK_MS);
   const signed = {
     from: isoTime(from),
