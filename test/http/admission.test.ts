@@ -6,7 +6,7 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { FleetSnapshot, Inventory } from "../../src/health/shard-state.ts";
+import type { FleetSnapshot } from "../../src/health/shard-state.ts";
 import { largeFleet, NOW } from "../metrics/fleets.ts";
 import { overviewOfFleet } from "../support/overviews.ts";
 import { type Served, serve } from "./serve.ts";
@@ -147,12 +147,14 @@ describe("work for a page", () => {
   function watched() {
     const fleet = fleetInRows(20_000);
     const seen = { count: 0, some: Promise.withResolvers<void>() };
-    const recording: Inventory["recording"] = (id) => {
-      if (++seen.count === 500) seen.some.resolve();
-      return fleet.inventory.recording(id);
-    };
-    const overview = overviewOfFleet(fleet);
-    return { seen, overview: async () => ({ ...overview, inventory: { ...overview.inventory, recording } }) };
+    const { inventory, ...overview } = overviewOfFleet(fleet);
+    function* recordings() {
+      for (const one of inventory.recordings()) {
+        if (++seen.count === 500) seen.some.resolve();
+        yield one;
+      }
+    }
+    return { seen, overview: async () => ({ ...overview, inventory: { ...inventory, recordings } }) };
   }
 
   /** Whether nothing more is looked at. */
