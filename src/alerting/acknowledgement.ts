@@ -129,7 +129,7 @@ export function changedAckFrom(
   return { ...after, last: { at: now, before: earlier } };
 }
 
-/** What the last change changed, where it was made at `at`; of the first one, an acknowledgement that is over. */
+/** The state before the last change, where that was made at `at`; before the first one, an acknowledgement that is over. */
 export function undoneAck(
   stored: StoredAcknowledgement | undefined,
   now: Instant,

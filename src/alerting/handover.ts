@@ -31,7 +31,7 @@ export interface Shift {
   readonly timezone: string;
   /** Those that were open in the span, the newest first. */
   readonly incidents: readonly Incident[];
-  /** Those that fire, by id. */
+  /** The firing alerts, by id. */
   readonly alerts: ReadonlyMap<string, Alert>;
   /** In force, by id of an episode. */
   readonly acknowledgements: ReadonlyMap<string, StoredAcknowledgement>;

@@ -52,7 +52,7 @@ export function alertSubjectName({ subject, labels }: Pick<Alert, "subject" | "l
   return subjectName(subject, names, labels.location_id);
 }
 
-/** What came so often is said to flap. */
+/** The number of times from which on an incident is said to flap. */
 const OFTEN = 3;
 const LENGTH = 60;
 

@@ -1,6 +1,6 @@
 /**
- * What an integration knows of one episode: (entry, event, now) → entry. Only turns of that integration write its log: a
- * reload moves an episode to another group, and its entry stays. Pure.
+ * The knowledge that an integration has of one episode: (entry, event, now) → entry. Only turns of that integration write
+ * its log: a reload moves an episode to another group, and its entry stays. Pure.
  */
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -19,7 +19,7 @@ export function isNotified(entry: Entry): entry is NotifiedEntry {
   return entry !== undefined && "alert" in entry;
 }
 
-/** What it waits for in a group that is escalated to the integration after so long, or is its own. */
+/** The wait of an episode in a group that is escalated to the integration after so long, or is its own. */
 export function waitingIn({ escalateAfterMs }: Escalated, entry: Entry): Waiting | undefined {
   return escalateAfterMs === undefined ? entry?.waiting : entry?.escalating;
 }

@@ -173,7 +173,7 @@ export function undoneSilence(silence: Silence, now: Instant): Silence | undefin
   return { ...undone, last: { at: 0, before: versionOf(silence) } };
 }
 
-/** Those of these that were set together last, are not over, and can be undone: they end together. */
+/** The silences that were set together last, are not over, and can be undone: they end together. */
 export function undoneTogether(silences: readonly Silence[], now: Instant): Silence[] {
   const all = silences.filter((one) => silenceState(one, now) !== "expired" && isUndoable(one.last, now));
   const end = Math.max(...all.map(({ endsAt }) => endsAt));

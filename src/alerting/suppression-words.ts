@@ -1,4 +1,4 @@
-/** What suppresses an alert, in words: pages, messages, the decision log and the command line say the same. Pure. */
+/** The words for what suppresses an alert: pages, messages, the decision log and the command line say the same. Pure. */
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { nameOf } from "../lib/format.ts";

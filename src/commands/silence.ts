@@ -110,7 +110,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
   });
 }
 
-/** What an incident is about now: its group, else the locations that are out, else its recordings. Throws DaemonError. */
+/** The matcher for an incident as it is now: its group, else locations, else recordings. Throws DaemonError. */
 function ofIncident({ id, episodes }: Pick<ApiIncident, "id" | "episodes">): Matcher {
   const open = episodes.filter(({ endsAt }) => endsAt === null);
   const [group] = open.flatMap(({ subject }) => groupOfSubject(subject) ?? []);

@@ -233,7 +233,7 @@ function suppressedLines({ suppressions, alerts, notified, escalateAfterMs }: Cl
 
 const COMMENT_CHARACTERS = 80;
 
-/** What suppresses an alert as people name it, with the reason of a silence; undefined where the reason says all. */
+/** The name of what suppresses an alert, with the comment of a silence; undefined where the reason says all. */
 function detailOf(suppression: Suppression): string | undefined {
   const { reason, comment } = suppression;
   const why = reason === "silenced" && comment ? ` (${cut(comment, COMMENT_CHARACTERS)})` : "";

@@ -38,7 +38,7 @@ export function recordingMatcher(
 ): (one: Partial<Recording> & Pick<Recording, "id" | "locationId">) => boolean {
   const words = wordsOf(text);
   const named = (group: string) => folded(`${inventory.nameOf?.(group) ?? ""} ${group}`);
-  /** What the last row shares with others: those of a location follow each other. */
+  /** The names that the last row shares with others: rows of a location follow each other. */
   let [of, shared] = ["", ""];
   return ({ id, locationId, name, cameraServer = "", organisation = "", timezone }) => {
     const by = `${locationId}\n${cameraServer}\n${organisation}`;

@@ -165,7 +165,7 @@ export class GroupWork {
     this.#gathered.add(destination, ["SREM", this.keys.in(episode), destination]);
   }
 
-  /** What the integration knows of the episode from now on; undefined: nothing. */
+  /** The entry of the episode from now on; undefined: none. */
   know(integration: string, episode: string, entry: NotificationLogEntry | undefined): void {
     const log = this.keys.notificationLog(integration);
     this.#gathered.add(episode, entry ? ["HSET", log, episode, JSON.stringify(entry)] : ["HDEL", log, episode]);

@@ -137,7 +137,7 @@ export function createGroupStore(redis: Redis, keys: Keys, transact: Transact, s
   };
 }
 
-/** What is stored of an episode in a notification log. */
+/** The entry of an episode in a notification log. */
 function entryIn(text: string | null): NotificationLogEntry | undefined {
   return text === null ? undefined : (JSON.parse(text) as NotificationLogEntry);
 }

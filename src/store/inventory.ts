@@ -176,7 +176,7 @@ function createNames() {
   return {
     locations,
     labels,
-    /** Those of a location follow each other. */
+    /** Recordings of a location follow each other. */
     *recordings(): Iterable<Recording> {
       for (const here of labels.ids()) yield* here.flatMap((id) => recording(id) ?? []);
     },

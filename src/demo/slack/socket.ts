@@ -94,7 +94,7 @@ export const ANA = { user: "U0ANA", name: "ana", team: slackIds.team, app: slack
 /** A person; by default Ana, of the workspace of the app. */
 export type SlackPerson = Readonly<Partial<Record<keyof typeof ANA, string>>>;
 
-/** What is typed into the fields of a message, by their blocks. */
+/** The texts typed into the fields of a message, by their blocks. */
 export type Typed = Readonly<Record<string, string>>;
 
 /** The payload of a press (docs.slack.dev: block_actions). */

@@ -195,7 +195,7 @@ function suppressionLines(active: ActiveAlert, data: PageData, root: Root): Mark
   return [...(over ? [over] : all.length > 0 ? [] : [html`Unacknowledged`]), ...all, ...noted];
 }
 
-/** What suppresses an active alert, the acknowledgement first. */
+/** The suppressions of an active alert, the acknowledgement first. */
 function suppressionsOf(active: ActiveAlert, { alerts, silences, moment }: PageData): Suppression[] {
   const { alert, acknowledgement, silencedBy: ids = [], inhibitedBy = [], maintenance, mutedBy = [] } = active;
   const sources = inhibitedBy.flatMap((print) => alerts.find(({ labels }) => fingerprint(labels) === print) ?? []);

@@ -101,7 +101,7 @@ function buttons(incident: Incident, data: PageData, visitor: Visitor): Markup {
 <p><button name="incident" value="${id}">Silence ${allOf(needed)} for 1 h</button></p></form>`;
 }
 
-/** What one press silenced last, with a button that undoes it. */
+/** The silences of the last press, with a button that undoes it. */
 function undoSilences(incident: Incident, data: PageData, visitor: Visitor): Markup {
   const { silences, moment } = data;
   const isOwn = ({ annotations: { incident: of = "" } }: Silence) => findIncident([incident], of) !== undefined;
